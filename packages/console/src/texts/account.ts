@@ -54,6 +54,7 @@ export const securityText = {
   noApps: "No application acts for you",
   noAppsHint: "An application appears here after you have allowed it on the consent page.",
   disconnect: "Disconnect",
+  disconnectFrom: (name: string) => `Disconnect ${name}`,
   disconnectTitle: (name: string) => `Disconnect ${name}?`,
   disconnectHint: "Its tokens stop working at once. It may ask for your consent again.",
   disconnected: (name: string) => `${name} is disconnected`

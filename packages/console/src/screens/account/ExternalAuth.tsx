@@ -11,8 +11,9 @@ import { Avatar } from "../../ui/Avatar.js"
 import { Status } from "../../ui/Badge.js"
 import { Button, ButtonAnchor } from "../../ui/Button.js"
 import { ConfirmDialog } from "../../ui/Dialog.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
 import { SettingsFrame } from "./SettingsFrame.js"
@@ -45,39 +46,24 @@ const placesOf = (providers: ReadonlyArray<ExternalAuthLinkProvider>, links: Rea
 /** The accounts at other services that workspaces get tokens of. */
 export const ExternalAuth = () => {
   const [asked, setAsked] = useState<Place | undefined>()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const places = useQuery({
     queryKey: linksKey,
-    queryFn: ({ signal }) => externalAuth.listExternalAuth(client, { signal })
+    queryFn: ({ signal }) => externalAuth.listExternalAuth(client, { signal }),
+    select: ({ links, providers }) => placesOf(providers, links)
   })
-
-  const content = () => {
-    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
-    if (data === undefined)
-      return (
-        <div className="section-body">
-          <SkeletonLines />
-        </div>
-      )
-    const places = placesOf(data.providers, data.links)
-    if (places.length === 0)
-      return (
-        <Empty icon={<Plug />} title={externalAuthText.empty}>
-          {externalAuthText.emptyHint}
-        </Empty>
-      )
-    return (
-      <ul className="account-list">
-        {places.map((place) => (
-          <PlaceRow key={place.id} place={place} onDisconnect={() => setAsked(place)} />
-        ))}
-      </ul>
-    )
-  }
 
   return (
     <SettingsFrame title={accountText.externalAuth}>
       <Section title={accountText.externalAuth} description={externalAuthText.description} isFlush>
-        {content()}
+        <List
+          query={places}
+          empty={
+            <Empty icon={<Plug />} title={externalAuthText.empty}>
+              {externalAuthText.emptyHint}
+            </Empty>
+          }
+          row={(place) => <PlaceRow key={place.id} place={place} onDisconnect={() => setAsked(place)} />}
+        />
       </Section>
       <ConfirmDialog
         isOpen={asked !== undefined}
@@ -111,25 +97,27 @@ const PlaceRow = ({
     return <Status tone="green">{externalAuthText.connected}</Status>
   }
   return (
-    <li>
-      <Avatar name={name} src={icon} size={32} isThing />
-      <div className="account-what">
-        <div>{name}</div>
-        <div>
+    <ListRow
+      lead={<Avatar name={name} src={icon} size={32} isThing />}
+      title={name}
+      second={
+        <>
           {state()}
           {link?.authenticated === true && !link.has_refresh_token && !link.expires.startsWith("0001-") ? (
             <span className="faint">
+              {" "}
               {externalAuthText.expires} <Time at={link.expires} />
             </span>
           ) : null}
-        </div>
-      </div>
+        </>
+      }
+    >
       {provider === undefined || link?.authenticated === true ? null : (
         <ButtonAnchor href={serverPage(`/external-auth/${encodeURIComponent(id)}`)}>
           {link === undefined ? externalAuthText.connect : externalAuthText.reconnect}
         </ButtonAnchor>
       )}
       {link === undefined ? null : <Button onClick={onDisconnect}>{externalAuthText.disconnect}</Button>}
-    </li>
+    </ListRow>
   )
 }

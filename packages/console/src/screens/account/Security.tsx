@@ -13,8 +13,9 @@ import { Button } from "../../ui/Button.js"
 import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Field, SecretInput } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
 import { SettingsFrame } from "./SettingsFrame.js"
 import { textIn } from "./textIn.js"
@@ -82,43 +83,28 @@ const disconnect = async (id: string): Promise<void> => {
 const AppsSection = () => {
   const { id } = useMe()
   const [asked, setAsked] = useState<{ readonly id: string; readonly name: string } | undefined>()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const apps = useQuery({
     queryKey: ["oauth2-apps", "of", id],
     queryFn: ({ signal }) => oauth2.listOAuth2Apps(client, { user_id: id }, { signal })
   })
 
-  const content = () => {
-    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
-    if (data === undefined)
-      return (
-        <div className="section-body">
-          <SkeletonLines />
-        </div>
-      )
-    if (data.length === 0)
-      return (
-        <Empty icon={<Plug />} title={securityText.noApps}>
-          {securityText.noAppsHint}
-        </Empty>
-      )
-    return (
-      <ul className="account-list">
-        {data.map((app) => (
-          <li key={app.id}>
-            <Avatar name={app.name} src={app.icon} size={32} isThing />
-            <div className="account-what">
-              <div>{app.name}</div>
-            </div>
-            <Button onClick={() => setAsked(app)}>{securityText.disconnect}</Button>
-          </li>
-        ))}
-      </ul>
-    )
-  }
-
   return (
     <Section title={securityText.apps} description={securityText.appsDescription} isFlush>
-      {content()}
+      <List
+        query={apps}
+        empty={
+          <Empty icon={<Plug />} title={securityText.noApps}>
+            {securityText.noAppsHint}
+          </Empty>
+        }
+        row={(app) => (
+          <ListRow key={app.id} lead={<Avatar name={app.name} src={app.icon} size={32} isThing />} title={app.name}>
+            <Button aria-label={securityText.disconnectFrom(app.name)} onClick={() => setAsked(app)}>
+              {securityText.disconnect}
+            </Button>
+          </ListRow>
+        )}
+      />
       <ConfirmDialog
         isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}

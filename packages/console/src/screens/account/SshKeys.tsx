@@ -12,8 +12,9 @@ import { Code } from "../../ui/Code.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, Input, TextArea } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow, Loaded } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
 import { SettingsFrame } from "./SettingsFrame.js"
@@ -32,23 +33,10 @@ export const SshKeys = () => (
 
 const GitKeySection = () => {
   const [isAsked, setAsked] = useState(false)
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const key = useQuery({
     queryKey: gitKey,
     queryFn: ({ signal }) => gitSshKeys.getGitSshKey(client, { user: "me" }, { signal })
   })
-
-  const content = () => {
-    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
-    if (data === undefined) return <SkeletonLines />
-    return (
-      <>
-        <Code text={data.public_key.trim()} isWrapped />
-        <p className="faint account-note">
-          {sshText.created} <Time at={data.updated_at} />
-        </p>
-      </>
-    )
-  }
 
   return (
     <Section
@@ -56,7 +44,16 @@ const GitKeySection = () => {
       description={sshText.gitDescription}
       actions={<Button onClick={() => setAsked(true)}>{sshText.regenerate}</Button>}
     >
-      {content()}
+      <Loaded query={key}>
+        {({ public_key, updated_at }) => (
+          <>
+            <Code text={public_key.trim()} isWrapped />
+            <p className="faint account-note">
+              {sshText.created} <Time at={updated_at} />
+            </p>
+          </>
+        )}
+      </Loaded>
       <ConfirmDialog
         isOpen={isAsked}
         onClose={() => setAsked(false)}
@@ -77,7 +74,7 @@ const GitKeySection = () => {
 const ClientKeysSection = () => {
   const [isAdding, setAdding] = useState(false)
   const [asked, setAsked] = useState<UserSshKey | undefined>()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const keys = useQuery({
     queryKey: clientKeys,
     queryFn: ({ signal }) => sshKeys.listSshKeys(client, { user: "me" }, { signal })
   })
@@ -91,40 +88,6 @@ const ClientKeysSection = () => {
     notify(sshText.added)
   }
 
-  const content = () => {
-    if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
-    if (data === undefined)
-      return (
-        <div className="section-body">
-          <SkeletonLines />
-        </div>
-      )
-    if (data.length === 0)
-      return (
-        <Empty icon={<KeyRound />} title={sshText.empty}>
-          {sshText.emptyHint}
-        </Empty>
-      )
-    return (
-      <ul className="account-list">
-        {data.map((key) => (
-          <li key={key.id}>
-            <div className="account-what">
-              <div>{key.name}</div>
-              <div className="mono">{key.fingerprint}</div>
-            </div>
-            <span className="faint">
-              {sshText.lastUsed} <Time at={key.last_used_at} />
-            </span>
-            <Button onClick={() => setAsked(key)} aria-label={`${sshText.delete} ${key.name}`}>
-              {sshText.delete}
-            </Button>
-          </li>
-        ))}
-      </ul>
-    )
-  }
-
   return (
     <Section
       title={sshText.clients}
@@ -132,7 +95,24 @@ const ClientKeysSection = () => {
       actions={<Button onClick={() => setAdding(true)}>{sshText.add}</Button>}
       isFlush
     >
-      {content()}
+      <List
+        query={keys}
+        empty={
+          <Empty icon={<KeyRound />} title={sshText.empty}>
+            {sshText.emptyHint}
+          </Empty>
+        }
+        row={(key) => (
+          <ListRow key={key.id} title={key.name} second={<span className="mono">{key.fingerprint}</span>}>
+            <span className="faint">
+              {sshText.lastUsed} <Time at={key.last_used_at} />
+            </span>
+            <Button onClick={() => setAsked(key)} aria-label={`${sshText.delete} ${key.name}`}>
+              {sshText.delete}
+            </Button>
+          </ListRow>
+        )}
+      />
       <Dialog isOpen={isAdding} onClose={() => setAdding(false)} title={sshText.addTitle} size="medium">
         <Form onSubmit={add}>
           <Field label={sshText.publicKey} name="public_key" hint={sshText.publicKeyHint}>

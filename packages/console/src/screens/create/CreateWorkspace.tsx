@@ -14,7 +14,6 @@ import { useMay, useMe } from "../../app/session.js"
 import { createText } from "../../texts/create.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Button, IconButton } from "../../ui/Button.js"
-import { Callout } from "../../ui/Callout.js"
 import { Combobox } from "../../ui/Combobox.js"
 import { Field, Input } from "../../ui/Field.js"
 import { Form, useFormBusy } from "../../ui/Form.js"
@@ -22,8 +21,8 @@ import { Page, PageHeader, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { ExternalAccounts, useExternalAccounts } from "./ExternalAccounts.js"
 import { nameIdea } from "./nameIdeas.js"
-import { ParameterField } from "./ParameterField.js"
-import { useParameterForm, valueOf, type Values } from "./parameterForm.js"
+import { ParameterFields } from "./ParameterFields.js"
+import { useParameterForm, type Values } from "./parameterForm.js"
 import "./CreateWorkspace.css"
 
 const route = getRouteApi("/templates/$organization/$template/workspace")
@@ -146,29 +145,7 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
       {accounts.length === 0 ? null : <ExternalAccounts accounts={accounts} connect={connect} />}
       <Section title={createText.parameters}>
         <div className="create-fields">
-          {form.isLost ? <Callout kind="warning" title={createText.lost} /> : null}
-          {form.diagnostics.map(({ detail, severity, summary }) => (
-            <Callout key={`${summary} ${detail}`} kind={severity} title={summary}>
-              {detail}
-            </Callout>
-          ))}
-          {form.error !== undefined ? (
-            <ErrorState error={form.error} onRetry={form.retry} />
-          ) : form.isPending ? (
-            <SkeletonLines count={5} />
-          ) : form.parameters.length === 0 ? (
-            <p className="muted">{createText.noParameters}</p>
-          ) : (
-            form.parameters.map((parameter) => (
-              <ParameterField
-                key={parameter.name}
-                parameter={parameter}
-                value={valueOf(parameter, form.values)}
-                isTouched={parameter.name in form.values}
-                onChange={(value) => form.set(parameter.name, value)}
-              />
-            ))
-          )}
+          <ParameterFields form={form} />
         </div>
       </Section>
       <Submit isReady={!form.isPending && form.isValid && !isMissing && name !== ""} isChecking={form.isChecking} />

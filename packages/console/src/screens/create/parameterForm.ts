@@ -26,6 +26,8 @@ export const valueOf = (parameter: PreviewParameter, values: Values): string =>
   values[parameter.name] ??
   (parameter.value.valid ? parameter.value.value : parameter.default_value.valid ? parameter.default_value.value : "")
 
+export type ParameterForm = ReturnType<typeof useParameterForm>
+
 /** Follows a template version's form over a WebSocket. A lost connection is made again, with the values that were typed. */
 export const useParameterForm = ({ initial, owner, version }: Options) => {
   const [values, setValues] = useState<Values>(initial)

@@ -13,6 +13,7 @@ import { Button, IconButton } from "../../ui/Button.js"
 import { CopyButton } from "../../ui/Code.js"
 import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Page, PageHeader, PropertyList, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
@@ -128,7 +129,7 @@ const Secrets = ({ app }: { readonly app: string }) => {
   const [deleting, setDeleting] = useState<string | undefined>()
   const queryClient = useQueryClient()
   const queryKey = ["oauth2-apps", app, "secrets"]
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const secrets = useQuery({
     queryKey,
     queryFn: ({ signal }) => oauth2.listOAuth2AppSecrets(client, { app }, { signal })
   })
@@ -153,29 +154,25 @@ const Secrets = ({ app }: { readonly app: string }) => {
         ) : undefined
       }
     >
-      {isLoadingError ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : data === undefined ? (
-        <div className="deployment-row">
-          <SkeletonLines count={2} />
-        </div>
-      ) : data.length === 0 ? (
-        <p className="deployment-row muted">{applicationsText.noSecrets}</p>
-      ) : (
-        data.map(({ client_secret_truncated, id, last_used_at }) => (
-          <div key={id} className="deployment-row">
-            <span className="deployment-main">
-              <span className="mono">{client_secret_truncated}…</span>
-              <span className="deployment-second">
+      <List
+        query={secrets}
+        empty={applicationsText.noSecrets}
+        row={({ client_secret_truncated, id, last_used_at }) => (
+          <ListRow
+            key={id}
+            title={<span className="mono">{client_secret_truncated}…</span>}
+            second={
+              <>
                 {applicationsText.used} <Time at={last_used_at} />
-              </span>
-            </span>
+              </>
+            }
+          >
             {may.delete ? (
               <IconButton size="small" label={applicationsText.deleteSecret} icon={<Trash2 />} onClick={() => setDeleting(id)} />
             ) : null}
-          </div>
-        ))
-      )}
+          </ListRow>
+        )}
+      />
       <Secret
         title={applicationsText.secretTitle}
         description={applicationsText.secretOnce}

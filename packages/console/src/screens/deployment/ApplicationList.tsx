@@ -1,7 +1,7 @@
 import * as oauth2 from "@atelier/client/oauth2Provider"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
-import { AppWindow, ChevronRight, Plus } from "lucide-react"
+import { useNavigate } from "@tanstack/react-router"
+import { AppWindow, Plus } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
@@ -12,8 +12,9 @@ import { Button } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
 import { Switch } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { ApplicationFields, applicationOf } from "./ApplicationFields.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
@@ -28,7 +29,7 @@ export const ApplicationList = () => {
   })
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const apps = useQuery({
     queryKey: ["oauth2-apps"],
     queryFn: ({ signal }) => oauth2.listOAuth2Apps(client, {}, { signal })
   })
@@ -54,28 +55,23 @@ export const ApplicationList = () => {
       }
     >
       <Section isFlush title={applicationsText.title} description={applicationsText.hint}>
-        {isLoadingError ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : data === undefined ? (
-          <div className="deployment-row">
-            <SkeletonLines count={3} />
-          </div>
-        ) : data.length === 0 ? (
-          <Empty icon={<AppWindow />} title={applicationsText.none}>
-            {applicationsText.noneHint}
-          </Empty>
-        ) : (
-          data.map(({ callback_url, icon, id, name }) => (
-            <Link key={id} className="deployment-row" to="/deployment/oauth2-provider/apps/$app" params={{ app: id }}>
-              <Avatar name={name} src={icon} size={28} isThing />
-              <span className="deployment-main">
-                <span className="truncate health-name">{name}</span>
-                <span className="deployment-second truncate">{callback_url}</span>
-              </span>
-              <ChevronRight size={16} aria-hidden />
-            </Link>
-          ))
-        )}
+        <List
+          query={apps}
+          empty={
+            <Empty icon={<AppWindow />} title={applicationsText.none}>
+              {applicationsText.noneHint}
+            </Empty>
+          }
+          row={({ callback_url, icon, id, name }) => (
+            <ListRow
+              key={id}
+              lead={<Avatar name={name} src={icon} size={28} isThing />}
+              title={name}
+              second={callback_url}
+              link={{ to: "/deployment/oauth2-provider/apps/$app", params: { app: id } }}
+            />
+          )}
+        />
       </Section>
       {settings === undefined ? null : (
         <Section>

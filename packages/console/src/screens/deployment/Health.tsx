@@ -112,9 +112,7 @@ export const Health = () => {
         {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : report === undefined ? (
-          <div className="deployment-row">
-            <SkeletonLines count={6} />
-          </div>
+          <SkeletonLines count={6} />
         ) : (
           parts.map(([part, section]) => <Part key={part} part={part} section={section} report={report} />)
         )}

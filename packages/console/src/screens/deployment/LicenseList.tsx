@@ -13,8 +13,8 @@ import { Callout } from "../../ui/Callout.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, TextArea } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow, Loaded } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
@@ -40,31 +40,25 @@ export const LicenseList = () => {
         description={licensesText.hint}
         actions={may.create ? <Button onClick={() => setAdding(true)}>{licensesText.add}</Button> : undefined}
       >
-        {list.isLoadingError ? (
-          <ErrorState error={list.error} onRetry={list.refetch} />
-        ) : list.data === undefined ? (
-          <div className="deployment-row">
-            <SkeletonLines count={1} />
-          </div>
-        ) : list.data.length === 0 ? (
-          <p className="deployment-row muted">
-            {licensesText.none}. {licensesText.noneHint}
-          </p>
-        ) : (
-          list.data.map(({ id, uploaded_at, uuid }) => (
-            <div key={id} className="deployment-row">
-              <span className="deployment-main">
-                <span className="mono truncate">{uuid}</span>
-                <span className="deployment-second">
+        <List
+          query={list}
+          empty={`${licensesText.none}. ${licensesText.noneHint}`}
+          row={({ id, uploaded_at, uuid }) => (
+            <ListRow
+              key={id}
+              title={<span className="mono">{uuid}</span>}
+              second={
+                <>
                   {licensesText.uploaded} <Time at={uploaded_at} />
-                </span>
-              </span>
+                </>
+              }
+            >
               {may.delete ? (
                 <IconButton size="small" label={licensesText.delete} icon={<Trash2 />} onClick={() => setDeleting(id)} />
               ) : null}
-            </div>
-          ))
-        )}
+            </ListRow>
+          )}
+        />
       </Section>
       {entitlements.data?.errors.map((message) => (
         <Callout key={message} kind="error" title={message} />
@@ -73,23 +67,21 @@ export const LicenseList = () => {
         <Callout key={message} kind="warning" title={message} />
       ))}
       <Section title={licensesText.features}>
-        {entitlements.isLoadingError ? (
-          <ErrorState error={entitlements.error} onRetry={entitlements.refetch} />
-        ) : entitlements.data === undefined ? (
-          <SkeletonLines count={6} />
-        ) : (
-          <div className="feature-grid">
-            {Object.entries(entitlements.data.features).map(([name, { actual, enabled, limit }]) => (
-              <div key={name} className="feature">
-                <span>
-                  {name.replaceAll("_", " ")}
-                  {actual === undefined ? null : <span className="faint"> · {licensesText.use(actual, limit)}</span>}
-                </span>
-                <Badge tone={enabled ? "green" : "grey"}>{enabled ? licensesText.on : licensesText.off}</Badge>
-              </div>
-            ))}
-          </div>
-        )}
+        <Loaded query={entitlements} lines={6}>
+          {({ features }) => (
+            <div className="feature-grid">
+              {Object.entries(features).map(([name, { actual, enabled, limit }]) => (
+                <div key={name} className="feature">
+                  <span>
+                    {name.replaceAll("_", " ")}
+                    {actual === undefined ? null : <span className="faint"> · {licensesText.use(actual, limit)}</span>}
+                  </span>
+                  <Badge tone={enabled ? "green" : "grey"}>{enabled ? licensesText.on : licensesText.off}</Badge>
+                </div>
+              ))}
+            </div>
+          )}
+        </Loaded>
       </Section>
       <Dialog isOpen={isAdding} onClose={close} title={licensesText.add}>
         <Form

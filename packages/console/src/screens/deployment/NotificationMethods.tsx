@@ -104,9 +104,7 @@ const Events = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
       {templates.isLoadingError ? (
         <ErrorState error={templates.error} onRetry={templates.refetch} />
       ) : templates.data === undefined ? (
-        <div className="deployment-row">
-          <SkeletonLines count={6} />
-        </div>
+        <SkeletonLines count={6} />
       ) : (
         groups.map((group) => (
           <Fragment key={group}>

@@ -59,9 +59,7 @@ export const OptionList = () => {
         {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : data === undefined ? (
-          <div className="deployment-row">
-            <SkeletonLines count={8} />
-          </div>
+          <SkeletonLines count={8} />
         ) : shown.length === 0 ? (
           <Empty icon={<SlidersHorizontal />} title={optionsText.none}>
             {optionsText.noneHint}

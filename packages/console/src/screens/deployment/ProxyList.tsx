@@ -15,8 +15,9 @@ import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, Input } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Menu, MenuItem } from "../../ui/Menu.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
 import { Secret } from "../../ui/Secret.js"
@@ -43,14 +44,14 @@ export const ProxyList = () => {
     delete: { on: "workspace_proxy", to: "delete" }
   })
   const queryClient = useQueryClient()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const regions = useQuery({
     queryKey,
     queryFn: ({ signal }) => proxies.listWorkspaceProxies(client, { signal }),
+    select: (answer) => answer.regions,
     refetchInterval: 30_000
   })
   const changed = () => queryClient.invalidateQueries({ queryKey })
   const close = (): void => setCreating(false)
-  const regions = data?.regions ?? []
   return (
     <DeploymentFrame
       actions={
@@ -62,34 +63,32 @@ export const ProxyList = () => {
       }
     >
       <Section isFlush title={proxiesText.title} description={proxiesText.hint}>
-        {isLoadingError ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : data === undefined ? (
-          <div className="deployment-row">
-            <SkeletonLines count={2} />
-          </div>
-        ) : regions.length === 0 ? (
-          <Empty icon={<Globe />} title={proxiesText.none}>
-            {proxiesText.noneHint}
-          </Empty>
-        ) : (
-          regions.map((proxy) => (
-            <div key={proxy.id} className="deployment-row">
-              <Avatar name={proxy.display_name || proxy.name} src={proxy.icon_url} size={28} isThing />
-              <span className="deployment-main">
-                <span className="truncate health-name">{proxy.display_name || proxy.name}</span>
-                <span className="deployment-second truncate">
+        <List
+          query={regions}
+          empty={
+            <Empty icon={<Globe />} title={proxiesText.none}>
+              {proxiesText.noneHint}
+            </Empty>
+          }
+          row={(proxy) => (
+            <ListRow
+              key={proxy.id}
+              lead={<Avatar name={proxy.display_name || proxy.name} src={proxy.icon_url} size={28} isThing />}
+              title={proxy.display_name || proxy.name}
+              second={
+                <>
                   {proxy.path_app_url === "" ? proxy.name : proxy.path_app_url}
                   {proxy.version === "" ? "" : ` · ${proxy.version}`}
-                </span>
-              </span>
+                </>
+              }
+            >
               <Status tone={tones[proxy.status.status]}>{proxiesText.statuses[proxy.status.status]}</Status>
               {proxy.name === primaryName ? null : (
                 <ProxyActions proxy={proxy} mayDelete={may.delete} mayUpdate={may.update} onChange={changed} onToken={setToken} />
               )}
-            </div>
-          ))
-        )}
+            </ListRow>
+          )}
+        />
       </Section>
       <Dialog isOpen={isCreating} onClose={close} title={proxiesText.createTitle}>
         <Form

@@ -1,7 +1,7 @@
 import * as organizations from "@atelier/client/organizations"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
-import { Building2, ChevronRight, Plus } from "lucide-react"
+import { useNavigate } from "@tanstack/react-router"
+import { Building2, Plus } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
@@ -12,18 +12,18 @@ import { Badge } from "../../ui/Badge.js"
 import { Button } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
 import { OrganizationFields, organizationOf } from "./OrganizationFields.js"
-import "./people.css"
 
 export const OrganizationList = () => {
   const [isCreating, setCreating] = useState(false)
   const may = useMay({ create: { on: "organization", to: "create" } })
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const list = useQuery({
     queryKey: ["organizations", "list"],
     queryFn: ({ signal }) => organizations.listOrganizations(client, { signal })
   })
@@ -42,27 +42,21 @@ export const OrganizationList = () => {
         }
       />
       <Section isFlush>
-        {isLoadingError ? (
-          <ErrorState error={error} onRetry={refetch} />
-        ) : data === undefined ? (
-          <div className="people-row">
-            <SkeletonLines count={2} />
-          </div>
-        ) : data.length === 0 ? (
-          <Empty icon={<Building2 />} title={organizationsText.none} />
-        ) : (
-          data.map(({ description, display_name, icon, id, is_default, name }) => (
-            <Link key={id} className="people-row people-open" to="/organizations/$organization/members" params={{ organization: name }}>
-              <Avatar name={display_name || name} src={icon} size={30} isThing />
-              <span className="people-row-main people-names">
-                <span className="truncate">{display_name || name}</span>
-                <span className="people-second truncate">{description || name}</span>
-              </span>
+        <List
+          query={list}
+          empty={<Empty icon={<Building2 />} title={organizationsText.none} />}
+          row={({ description, display_name, icon, id, is_default, name }) => (
+            <ListRow
+              key={id}
+              lead={<Avatar name={display_name || name} src={icon} size={30} isThing />}
+              title={display_name || name}
+              second={description || name}
+              link={{ to: "/organizations/$organization/members", params: { organization: name } }}
+            >
               {is_default ? <Badge>{organizationsText.isDefault}</Badge> : null}
-              <ChevronRight aria-hidden className="people-chevron" />
-            </Link>
-          ))
-        )}
+            </ListRow>
+          )}
+        />
       </Section>
       <Dialog isOpen={isCreating} onClose={close} title={organizationsText.createTitle}>
         <Form

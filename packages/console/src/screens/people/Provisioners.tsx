@@ -2,10 +2,10 @@
 import type { Organization, ProvisionerDaemon, ProvisionerJob, ProvisionerKey } from "@atelier/client"
 import * as provisionerKeys from "@atelier/client/provisionerKeys"
 import * as provisioning from "@atelier/client/provisioning"
-import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router"
 import { Cpu, Plus, Trash2 } from "lucide-react"
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
 import { provisionersText } from "../../texts/deployment.js"
@@ -15,13 +15,13 @@ import { Button, IconButton } from "../../ui/Button.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, Input, TextArea } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
 import { Secret } from "../../ui/Secret.js"
-import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Empty } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
 import { OrganizationFrame } from "./OrganizationFrame.js"
-import "./people.css"
 
 export const Provisioners = () => {
   const { organization } = useParams({ from: "/organizations/$organization/provisioners" })
@@ -45,24 +45,6 @@ interface Props {
 const shownJobs = 50
 const recheck = 10_000
 
-interface RowsProps<Row> {
-  readonly query: UseQueryResult<ReadonlyArray<Row>>
-  readonly empty: ReactNode
-  readonly row: (row: Row) => ReactNode
-}
-
-const Rows = <Row,>({ empty, query: { data, error, isLoadingError, refetch }, row }: RowsProps<Row>) => {
-  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
-  if (data === undefined) {
-    return (
-      <div className="people-row">
-        <SkeletonLines count={2} />
-      </div>
-    )
-  }
-  return data.length === 0 ? empty : data.map(row)
-}
-
 const daemonTones: Readonly<Record<ProvisionerDaemon["status"], Tone>> = { idle: "green", busy: "blue", offline: "grey" }
 
 const tagsOf = (tags: Readonly<Record<string, string>>): string =>
@@ -79,7 +61,7 @@ const Daemons = ({ organization: { id } }: Props) => {
   })
   return (
     <Section isFlush title={provisionersText.daemons} description={provisionersText.daemonsHint}>
-      <Rows
+      <List
         query={query}
         empty={
           <Empty icon={<Cpu />} title={provisionersText.noDaemons}>
@@ -87,13 +69,11 @@ const Daemons = ({ organization: { id } }: Props) => {
           </Empty>
         }
         row={({ current_job, id, last_seen_at, name, provisioners, status, tags, version }) => (
-          <div key={id} className="people-row">
-            <span className="people-row-main people-names">
-              <span className="truncate">{name}</span>
-              <span className="people-second truncate">
-                {[version, provisioners.join(", "), tagsOf(tags)].filter((text) => text !== "").join(" · ")}
-              </span>
-            </span>
+          <ListRow
+            key={id}
+            title={name}
+            second={[version, provisioners.join(", "), tagsOf(tags)].filter((text) => text !== "").join(" · ")}
+          >
             {current_job === null ? null : (
               <span className="faint truncate">{current_job.template_display_name || current_job.template_name}</span>
             )}
@@ -101,7 +81,7 @@ const Daemons = ({ organization: { id } }: Props) => {
             <Status tone={daemonTones[status]} isMoving={status === "busy"}>
               {provisionersText.daemonStatuses[status]}
             </Status>
-          </div>
+          </ListRow>
         )}
       />
     </Section>
@@ -135,22 +115,18 @@ const Keys = ({ organization: { id } }: Props) => {
         ) : undefined
       }
     >
-      <Rows
+      <List
         query={query}
-        empty={<p className="people-row muted">{provisionersText.noKeys}</p>}
+        empty={provisionersText.noKeys}
         row={(key) => (
-          <div key={key.id} className="people-row">
-            <span className="people-row-main people-names">
-              <span className="truncate">{key.name}</span>
-              <span className="people-second truncate">{tagsOf(key.tags)}</span>
-            </span>
+          <ListRow key={key.id} title={key.name} second={tagsOf(key.tags)}>
             <span className="faint">
               {provisionersText.created} <Time at={key.created_at} />
             </span>
             {may.delete ? (
               <IconButton size="small" label={provisionersText.deleteKey} icon={<Trash2 />} onClick={() => setDeleting(key)} />
             ) : null}
-          </div>
+          </ListRow>
         )}
       />
       <Dialog isOpen={isCreating} onClose={close} title={provisionersText.createKeyTitle}>
@@ -227,21 +203,23 @@ const Jobs = ({ organization: { id } }: Props) => {
   })
   return (
     <Section isFlush title={provisionersText.jobs} description={provisionersText.jobsHint}>
-      <Rows
+      <List
         query={query}
-        empty={<p className="people-row muted">{provisionersText.noJobs}</p>}
+        empty={provisionersText.noJobs}
         row={({ created_at, error, id, metadata, queue_position, queue_size, status, type, worker_name = "" }) => {
           const isMoving = status === "pending" || status === "running" || status === "canceling"
           const { template_display_name, template_name, workspace_build_transition, workspace_name } = metadata
           return (
-            <div key={id} className="people-row">
-              <span className="people-row-main people-names">
-                <span className="truncate">
+            <ListRow
+              key={id}
+              title={
+                <>
                   {workspace_name ?? (template_display_name || template_name)}{" "}
                   <Badge>{workspace_build_transition ?? provisionersText.types[type]}</Badge>
-                </span>
-                <span className="people-second truncate">{error ?? (worker_name === "" ? id : worker_name)}</span>
-              </span>
+                </>
+              }
+              second={error ?? (worker_name === "" ? id : worker_name)}
+            >
               {status === "pending" && queue_size > 0 ? (
                 <span className="faint">{provisionersText.queue(queue_position, queue_size)}</span>
               ) : null}
@@ -249,7 +227,7 @@ const Jobs = ({ organization: { id } }: Props) => {
               <Status tone={jobTones[status]} isMoving={isMoving}>
                 {status}
               </Status>
-            </div>
+            </ListRow>
           )
         }}
       />

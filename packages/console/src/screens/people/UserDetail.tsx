@@ -2,7 +2,7 @@ import type { User } from "@atelier/client"
 import * as quietHours from "@atelier/client/quietHours"
 import * as users from "@atelier/client/users"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { useNavigate, useParams } from "@tanstack/react-router"
 import { client } from "../../app/client.js"
 import { useMay, useMe } from "../../app/session.js"
 import { organizationsText, usersText, userText } from "../../texts/people.js"
@@ -11,6 +11,7 @@ import { Button } from "../../ui/Button.js"
 import { CopyButton } from "../../ui/Code.js"
 import { Checkbox, Field, Input } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
+import { List, ListRow } from "../../ui/List.js"
 import { Page, PageHeader, PropertyList, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
@@ -162,35 +163,26 @@ const Roles = ({ user }: { readonly user: User }) => {
 }
 
 const Organizations = ({ user }: { readonly user: User }) => {
-  const { data, error, isLoadingError, refetch } = useQuery({
+  const organizations = useQuery({
     queryKey: ["users", "organizations", user.id],
     queryFn: ({ signal }) => users.listUserOrganizations(client, { user: user.id }, { signal })
   })
   return (
     <Section title={userText.organizations} isFlush>
-      {isLoadingError ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : data === undefined ? (
-        <div className="people-row">
-          <SkeletonLines count={1} />
-        </div>
-      ) : data.length === 0 ? (
-        <p className="people-row muted">{userText.noOrganizations}</p>
-      ) : (
-        data.map(({ display_name, icon, id, name }) => (
-          <Link
+      <List
+        query={organizations}
+        empty={userText.noOrganizations}
+        row={({ display_name, icon, id, name }) => (
+          <ListRow
             key={id}
-            className="people-row"
-            to="/organizations/$organization/members"
-            params={{ organization: name }}
-            search={{ filter: user.username }}
+            lead={<Avatar name={display_name || name} src={icon} size={22} isThing />}
+            title={display_name || name}
+            link={{ to: "/organizations/$organization/members", params: { organization: name }, search: { filter: user.username } }}
           >
-            <Avatar name={display_name || name} src={icon} size={22} isThing />
-            <span className="people-row-main truncate">{display_name || name}</span>
             <span className="faint">{organizationsText.tabs.members}</span>
-          </Link>
-        ))
-      )}
+          </ListRow>
+        )}
+      />
     </Section>
   )
 }

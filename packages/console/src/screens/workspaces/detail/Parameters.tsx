@@ -4,20 +4,18 @@ import * as builds from "@atelier/client/builds"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { client } from "../../../app/client.js"
-import { createText } from "../../../texts/create.js"
 import { settingsText } from "../../../texts/workspace.js"
 import { Callout } from "../../../ui/Callout.js"
 import { Form, FormActions } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../../ui/States.js"
 import { notify } from "../../../ui/Toast.js"
-import { ParameterField } from "../../create/ParameterField.js"
-import { useParameterForm, valueOf, type Values } from "../../create/parameterForm.js"
+import { ParameterFields } from "../../create/ParameterFields.js"
+import { useParameterForm, type Values } from "../../create/parameterForm.js"
 import { restart, update as updateWorkspace } from "../actions.js"
 import { isBuilding } from "../state.js"
 import { SaveButton } from "./Settings.js"
 import { useWorkspaceQuery } from "./workspace.js"
-import "../../create/CreateWorkspace.css"
 
 const route = getRouteApi("/@{$owner}/$workspace/settings/parameters")
 
@@ -54,30 +52,7 @@ const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonl
     <Section title={settingsText.parametersTitle} description={settingsText.parametersHint}>
       <Form onSubmit={submit}>
         {update ? <Callout title={settingsText.updating}>{settingsText.updatingHint}</Callout> : null}
-        {form.isLost ? <Callout kind="warning" title={createText.lost} /> : null}
-        {form.diagnostics.map(({ detail, severity, summary }) => (
-          <Callout key={`${summary} ${detail}`} kind={severity} title={summary}>
-            {detail}
-          </Callout>
-        ))}
-        {form.error !== undefined ? (
-          <ErrorState error={form.error} onRetry={form.retry} />
-        ) : form.isPending ? (
-          <SkeletonLines count={5} />
-        ) : form.parameters.length === 0 ? (
-          <p className="muted">{createText.noParameters}</p>
-        ) : (
-          form.parameters.map((parameter) => (
-            <ParameterField
-              key={parameter.name}
-              parameter={parameter}
-              value={valueOf(parameter, form.values)}
-              isDisabled={!parameter.mutable && parameter.name in initial}
-              isTouched={parameter.name in form.values}
-              onChange={(value) => form.set(parameter.name, value)}
-            />
-          ))
-        )}
+        <ParameterFields form={form} isFixed={({ mutable, name }) => !mutable && name in initial} />
         {form.parameters.length === 0 ? null : (
           <FormActions>
             <SaveButton isDisabled={!form.isValid || isBuilding(latest_build)}>
