@@ -5,6 +5,7 @@ import { createRoutes } from "../screens/create/routes.js"
 import { deploymentRoutes } from "../screens/deployment/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
+import { taskRoutes } from "../screens/tasks/routes.js"
 import { templateRoutes } from "../screens/templates/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
@@ -12,6 +13,7 @@ import { rootRoute } from "./root.js"
 export const routeTree = rootRoute.addChildren([
   ...workspaceRoutes,
   ...createRoutes,
+  ...taskRoutes,
   ...accountRoutes,
   ...peopleRoutes,
   ...logRoutes,

@@ -30,8 +30,11 @@ export const tableText = {
   select: (name: string) => `Select ${name}`,
   selected: (count: number) => `${count} selected`,
   clear: "Clear",
-  missing: "Some rows could not be loaded"
+  missing: "Some rows could not be loaded",
+  selection: "Selection"
 }
+
+export const viewsText = { label: "Views" }
 
 export const codeText = {
   copy: "Copy",

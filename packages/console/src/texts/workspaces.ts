@@ -21,7 +21,7 @@ export const workspacesText = {
     shared_with_user: "a username, or me",
     shared_with_group: "organization/group"
   },
-  views: { mine: "Mine", all: "All", running: "Running", failed: "Failed", outdated: "Outdated", label: "Views" },
+  views: { mine: "Mine", all: "All", running: "Running", failed: "Failed", outdated: "Outdated" },
   columns: { name: "Name", status: "Status", template: "Template", used: "Last used", actions: "Actions" },
   count: (count: number) => (count === 1 ? "1 workspace" : `${count.toLocaleString("en")} workspaces`),
   updateAvailable: "Update available",
@@ -33,8 +33,7 @@ export const workspacesText = {
   noMatch: "No workspace matches the filter",
   noMatchHint: "Change the filter, or clear it to see all workspaces.",
   clearFilter: "Clear filter",
-  shared: "Shared",
-  selection: "Selection"
+  shared: "Shared"
 }
 
 export const statusText = {

@@ -2,7 +2,6 @@
 import type { Preset, Template } from "@atelier/client"
 import * as templates from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
-import * as workspaceSettings from "@atelier/client/workspaceSettings"
 import * as workspaces from "@atelier/client/workspaces"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
@@ -21,6 +20,7 @@ import { Page, PageHeader, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { ExternalAccounts, useExternalAccounts } from "./ExternalAccounts.js"
 import { nameIdea } from "./nameIdeas.js"
+import { OwnerChoice } from "./OwnerChoice.js"
 import { ParameterFields } from "./ParameterFields.js"
 import { useParameterForm, type Values } from "./parameterForm.js"
 import "./CreateWorkspace.css"
@@ -118,7 +118,7 @@ const CreateForm = ({ template }: { readonly template: Template }) => {
           </Field>
           {may.others ? (
             <Field label={createText.owner} hint={createText.ownerHint}>
-              <Owner organization={template.organization_id} owner={owner} onChange={setOwner} />
+              <OwnerChoice organization={template.organization_id} owner={owner} onChange={setOwner} />
             </Field>
           ) : null}
           {presets === undefined || presets === null || presets.length === 0 ? null : (
@@ -167,40 +167,3 @@ const Submit = ({ isChecking, isReady }: { readonly isReady: boolean; readonly i
     </Button>
   </div>
 )
-
-interface OwnerProps {
-  readonly organization: string
-  readonly owner: { readonly id: string; readonly username: string }
-  readonly onChange: (owner: { readonly id: string; readonly username: string }) => void
-}
-
-const shownOwners = 20
-
-const Owner = ({ onChange, organization, owner }: OwnerProps) => {
-  const [typed, setTyped] = useState("")
-  const { data = [], isFetching } = useQuery({
-    queryKey: ["available-owners", organization, typed],
-    queryFn: ({ signal }) =>
-      workspaceSettings.listAvailableOwners(client, { organization, user: "me", q: typed, limit: shownOwners }, { signal }),
-    placeholderData: (before) => before
-  })
-  const all = data.some(({ id }) => id === owner.id) ? data : [{ ...owner, avatar_url: "", name: "" }, ...data]
-  return (
-    <Combobox
-      label={createText.owner}
-      value={owner.id}
-      onSearch={setTyped}
-      isLoading={isFetching && data.length === 0}
-      onChange={(id) => {
-        const chosen = all.find((each) => each.id === id)
-        if (chosen !== undefined) onChange({ id: chosen.id, username: chosen.username })
-      }}
-      choices={all.map(({ avatar_url, id, name, username }) => ({
-        value: id,
-        label: username,
-        hint: name === "" ? undefined : name,
-        icon: <Avatar name={name || username} src={avatar_url} size={18} />
-      }))}
-    />
-  )
-}

@@ -3,12 +3,11 @@ import type { Workspace } from "@atelier/client"
 import * as templates from "@atelier/client/templates"
 import * as users from "@atelier/client/users"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
-import { ArrowUpCircle, Box, EllipsisVertical, Play, Plus, RotateCw, SearchX, Square, Star, SquareTerminal, Trash2, X } from "lucide-react"
+import { ArrowUpCircle, Box, EllipsisVertical, Play, Plus, RotateCw, SearchX, Square, Star, SquareTerminal, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { serverPage } from "../../app/config.js"
 import { useMay, useMe, useOrganization } from "../../app/session.js"
-import { tableText } from "../../texts/ui.js"
 import { actionsText, statusText, workspacesText } from "../../texts/workspaces.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Badge, Status } from "../../ui/Badge.js"
@@ -18,9 +17,11 @@ import { Filter, type FilterKey } from "../../ui/Filter.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { PagedTable } from "../../ui/PagedTable.js"
+import { SelectionBar } from "../../ui/SelectionBar.js"
 import { Empty } from "../../ui/States.js"
 import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
+import { type View, Views } from "../../ui/Views.js"
 import { type Action, useAction, useActions, useFavorite, useWake } from "./actions.js"
 import { DeleteDialog } from "./DeleteDialog.js"
 import { useWorkspacePages } from "./pages.js"
@@ -63,12 +64,12 @@ const hints: Readonly<Record<string, string>> = workspacesText.filterHints
 const keys = plainKeys.map((each): FilterKey => ({ ...each, hint: hints[each.key] ?? "" }))
 
 const { views } = workspacesText
-const chips: ReadonlyArray<readonly [label: string, filter: string | undefined]> = [
-  [views.mine, undefined],
-  [views.all, ""],
-  [views.running, "status:running"],
-  [views.failed, "status:failed"],
-  [views.outdated, "outdated:true"]
+const chips: ReadonlyArray<View> = [
+  { label: views.mine, filter: undefined },
+  { label: views.all, filter: "" },
+  { label: views.running, filter: "status:running" },
+  { label: views.failed, filter: "status:failed" },
+  { label: views.outdated, filter: "outdated:true" }
 ]
 
 /** The filter that no words in the address mean. */
@@ -167,13 +168,7 @@ export const WorkspaceList = () => {
           placeholder={workspacesText.filterPlaceholder}
           keys={keys}
         />
-        <div className="ws-views" role="group" aria-label={views.label}>
-          {chips.map(([label, value]) => (
-            <button key={label} type="button" className="ws-view" aria-pressed={filter === value} onClick={() => setFilter(value)}>
-              {label}
-            </button>
-          ))}
-        </div>
+        <Views views={chips} filter={filter} onChoose={setFilter} />
       </div>
       <div className="ws-card">
         {pages.count === 0 ? null : (
@@ -194,30 +189,26 @@ export const WorkspaceList = () => {
           onOpen={({ name, owner_name }) => void navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })}
         />
       </div>
-      {selected.length === 0 ? null : (
-        <div className="ws-bulk" role="toolbar" aria-label={workspacesText.selection}>
-          <span>{tableText.selected(selection.size)}</span>
-          <Button size="small" kind="quiet" icon={<Play />} {...bulk("start", canStart)}>
-            {actionsText.start}
-          </Button>
-          <Button size="small" kind="quiet" icon={<Square className="icon-solid" />} {...bulk("stop", canStop)}>
-            {actionsText.stop}
-          </Button>
-          <Button size="small" kind="quiet" icon={<ArrowUpCircle />} {...bulk("update", canUpdate)}>
-            {actionsText.update}
-          </Button>
-          <Button
-            size="small"
-            kind="quiet"
-            icon={<Trash2 />}
-            disabled={actOnMany.isPending || deletable.length === 0}
-            onClick={() => setDeletingMany(true)}
-          >
-            {actionsText.delete}
-          </Button>
-          <IconButton size="small" label={tableText.clear} icon={<X />} onClick={clear} />
-        </div>
-      )}
+      <SelectionBar count={selection.size} onClear={clear}>
+        <Button size="small" kind="quiet" icon={<Play />} {...bulk("start", canStart)}>
+          {actionsText.start}
+        </Button>
+        <Button size="small" kind="quiet" icon={<Square className="icon-solid" />} {...bulk("stop", canStop)}>
+          {actionsText.stop}
+        </Button>
+        <Button size="small" kind="quiet" icon={<ArrowUpCircle />} {...bulk("update", canUpdate)}>
+          {actionsText.update}
+        </Button>
+        <Button
+          size="small"
+          kind="quiet"
+          icon={<Trash2 />}
+          disabled={actOnMany.isPending || deletable.length === 0}
+          onClick={() => setDeletingMany(true)}
+        >
+          {actionsText.delete}
+        </Button>
+      </SelectionBar>
       <DeleteDialog workspace={deleting} onClose={() => setDeleting(undefined)} />
       <ConfirmDialog
         isOpen={isDeletingMany}

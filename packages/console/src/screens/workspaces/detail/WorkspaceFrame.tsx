@@ -24,8 +24,8 @@ import "./WorkspaceFrame.css"
 const route = getRouteApi("/@{$owner}/$workspace")
 
 export const WorkspaceFrame = () => {
-  const { workspace: name } = route.useParams()
-  const { data, error, refetch } = useWatchedWorkspace()
+  const { owner, workspace: name } = route.useParams()
+  const { data, error, refetch } = useWatchedWorkspace(owner, name)
   if (data === undefined) {
     return error !== null ? (
       <ErrorState isScreen error={error} onRetry={refetch} />

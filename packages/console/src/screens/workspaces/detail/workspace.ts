@@ -24,8 +24,7 @@ export const useWorkspaceQuery = () => {
 const withoutStream = 5_000
 
 /** Keeps the workspace as the server sends it, over a WebSocket: a browser opens only six other connections to a server. */
-export const useWatchedWorkspace = () => {
-  const { owner, workspace: name } = route.useParams()
+export const useWatchedWorkspace = (owner: string, name: string) => {
   const query = workspaceQuery(owner, name)
   const result = useQuery(query)
   const id = result.data?.id

@@ -1,0 +1,25 @@
+/** A conversation with a task: what was said, and what the program reported between. */
+import type { TaskLogsResponse, WorkspaceAppStatus } from "@atelier/client"
+
+export type Entry =
+  | { readonly kind: "said"; readonly key: string; readonly at: string; readonly isInput: boolean; readonly text: string }
+  | { readonly kind: "report"; readonly key: string; readonly at: string; readonly report: WorkspaceAppStatus }
+
+type Message = TaskLogsResponse["logs"][number]
+
+/** All of it by time. What has the same time stays in the order of the conversation, and reports follow what was said. */
+export const entriesOf = (messages: ReadonlyArray<Message>, reports: ReadonlyArray<WorkspaceAppStatus>): ReadonlyArray<Entry> => {
+  const said = messages.map(({ content, id, time, type }): Entry => ({
+    kind: "said",
+    key: `said ${id}`,
+    at: time,
+    isInput: type === "input",
+    text: content
+  }))
+  const told = reports.map((report): Entry => ({ kind: "report", key: `report ${report.id}`, at: report.created_at, report }))
+  return [...said, ...told].toSorted((one, other) => new Date(one.at).getTime() - new Date(other.at).getTime())
+}
+
+/** The conversation before its program has answered: the prompt alone. */
+export const promptOnly = (prompt: string, at: string): ReadonlyArray<Message> =>
+  prompt.trim() === "" ? [] : [{ id: -1, content: prompt, time: at, type: "input" }]
