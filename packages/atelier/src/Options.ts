@@ -342,9 +342,14 @@ const warningsOf = (configuration: Configuration): ReadonlyArray<string> => {
         ? `${nameOf(flag)} has no effect without --tls-enable`
         : []
   )
-  return valueOf(configuration, "provisioner-daemons") < 0
-    ? [...ineffective, `${nameOf("provisioner-daemons")} is negative: no job runs on this server`]
-    : ineffective
+  const sourceless = valueOf(configuration, "additional-csp-policy").filter((entry) => !/\S\s+\S/.test(entry))
+  return [
+    ...ineffective,
+    ...sourceless.map((entry) => `${nameOf("additional-csp-policy")} has no effect for "${entry}", which names no source`),
+    ...(valueOf(configuration, "provisioner-daemons") < 0
+      ? [`${nameOf("provisioner-daemons")} is negative: no job runs on this server`]
+      : [])
+  ]
 }
 
 const wordOf = (compatibility: string, brand: string): string => {

@@ -69,6 +69,7 @@ export const settings: HttpSettings = {
   takesAccessTokenQuery: false,
   redirectToAccessUrl: false,
   strictTransportSecurity: undefined,
+  policyAdditions: new Map(),
   swagger: { enable: false },
   maximumMessage: 4 * 1024 * 1024
 }

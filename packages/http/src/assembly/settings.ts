@@ -2,6 +2,7 @@ import { type Configuration, isSet, type Options as InForce } from "@atelier/cor
 import { Duration } from "effect"
 import type { Options } from "../Options.js"
 import { consoleOf } from "../pages/ConsoleOptions.js"
+import { policyAdditions } from "../pages/contentSecurityPolicy.js"
 import { loginAddress } from "../pages/PageOptions.js"
 import { version } from "../programs/version.js"
 import type { HttpSettings } from "../server/request/Settings.js"
@@ -39,6 +40,7 @@ export const settingsOf = (host: Options, options: InForce, configuration: Confi
     takesAccessTokenQuery: isSet(configuration, "allow-access-token-query") ? options.allowAccessTokenQuery : takesAccessTokenQuery,
     redirectToAccessUrl: options.redirectToAccessUrl,
     strictTransportSecurity: transportSecurity(options),
+    policyAdditions: policyAdditions(options.additionalCspPolicy),
     swagger: { enable: options.swaggerEnable },
     maximumMessage: Math.max(options.websocketMessageBytes, 4 * 1024 * 1024)
   }

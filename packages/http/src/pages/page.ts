@@ -1,8 +1,7 @@
 /** Pages that people see: small, without scripts, and without anything from elsewhere. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { createHash } from "node:crypto"
-import { pageHeaders } from "./pageHeaders.js"
-import type { HttpSettings } from "../server/request/Settings.js"
+import { pageHeaders, type PageSettings } from "./pageHeaders.js"
 import { dataAddress, favicon } from "./icons.js"
 import { text } from "./text.js"
 
@@ -113,7 +112,7 @@ export const originOf = (logo: string): string | undefined =>
 
 /** A page. `content` is HTML; `formAction` is where its form may lead to, in addition to this service. */
 export const page = (
-  settings: Pick<HttpSettings, "strictTransportSecurity">,
+  settings: PageSettings,
   { accent, logo, name }: Pick<PageBrand, "accent" | "logo" | "name">,
   {
     content,

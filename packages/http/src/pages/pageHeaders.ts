@@ -1,4 +1,5 @@
 import type { HttpSettings } from "../server/request/Settings.js"
+import { withAdditions } from "./contentSecurityPolicy.js"
 
 /** The policy of pages with scripts, which load everything from this service. Their scripts set styles of elements. */
 export const scriptedPolicy = [
@@ -12,12 +13,15 @@ export const scriptedPolicy = [
   "frame-ancestors 'self'"
 ].join("; ")
 
+/** The settings that pages' headers follow from. */
+export type PageSettings = Pick<HttpSettings, "policyAdditions" | "strictTransportSecurity">
+
 /** Headers of pages and of the files they load, which responses of the API do not have. deployment.md §3.5. */
 export const pageHeaders = (
-  { strictTransportSecurity }: Pick<HttpSettings, "strictTransportSecurity">,
+  { policyAdditions, strictTransportSecurity }: PageSettings,
   contentSecurityPolicy: string
 ): Readonly<Record<string, string>> => ({
-  "content-security-policy": contentSecurityPolicy,
+  "content-security-policy": withAdditions(contentSecurityPolicy, policyAdditions),
   "referrer-policy": "same-origin",
   ...(strictTransportSecurity === undefined ? {} : { "strict-transport-security": strictTransportSecurity })
 })

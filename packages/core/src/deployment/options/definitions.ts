@@ -1016,9 +1016,7 @@ export const definitions = {
     yaml: "additionalCSPPolicy",
     group: http,
     path: "additional_csp_policy",
-    omittedWhenZero: true,
-    unused: true,
-    refusal: "is not supported: pages would be served without these directives"
+    omittedWhenZero: true
   },
   "dangerous-allow-cors-requests": {
     name: "DANGEROUS: Allow all CORS requests",

@@ -62,6 +62,8 @@ export interface HttpSettings {
   readonly redirectToAccessUrl: boolean
   /** Value of `Strict-Transport-Security` on pages; undefined leaves the header out. deployment.md §3.5. */
   readonly strictTransportSecurity: string | undefined
+  /** What the operator adds to the Content-Security-Policy of pages: sources by directive. deployment.md §3.5. */
+  readonly policyAdditions: ReadonlyMap<string, string>
   readonly swagger: { readonly enable: boolean }
   /** The largest message of a WebSocket in bytes. */
   readonly maximumMessage: number
