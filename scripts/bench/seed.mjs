@@ -5,6 +5,8 @@ import { createHash } from "node:crypto"
 
 /** Workspaces of one owner. */
 const perOwner = 10
+/** Workspaces written by one transaction: the rows that count them are written once for each of them. */
+const perTransaction = 1000
 /** Templates of the deployment, each with one version. */
 const templates = 20
 
@@ -36,7 +38,7 @@ export const runningOf = (count) => Math.floor(count / 6) * 10 + (count % 6 === 
 
 const secret = "s".repeat(22)
 
-/** What a user of the seed presents as its session. */
+/** What a user of the seed presents as its session: the first 99,999 have one. */
 export const sessionOf = (number) => `bench${String(number).padStart(5, "0")}-${secret}`
 
 const sqlite = {
@@ -327,12 +329,12 @@ const statements = (dialect, { from, to, ...deployment }) => {
   const started = { ...all, where: "WHERE i % 10 < 6" }
   const owners = { from: Math.ceil(from / perOwner), to: Math.floor(to / perOwner) }
   // What was made one after another does not belong to one owner
-  const owner = `(${owners.from} + (i * 7919) % ${owners.to - owners.from + 1})`
+  const owner = `(${owners.from} + (i % ${perTransaction} * 7919) % ${owners.to - owners.from + 1})`
   const ofTemplates = { from: 1, to: templates }
   return [
     insert("users", owners, rows.user),
     insert("organization_members", owners, rows.member),
-    insert("api_keys", owners, rows.session),
+    insert("api_keys", { ...owners, where: "WHERE i < 100000" }, rows.session),
     ...(from > 1
       ? []
       : [
@@ -351,9 +353,6 @@ const statements = (dialect, { from, to, ...deployment }) => {
     insert("workspace_apps", started, rows.app)
   ]
 }
-
-/** Workspaces written by one transaction: the rows that count them are written once for each of them. */
-const perTransaction = 1000
 
 const plainIndexes = {
   sqlite: "SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX%'",
