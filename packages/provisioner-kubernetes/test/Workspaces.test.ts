@@ -3,9 +3,9 @@ import type { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
 import { Any, Pod, Secret } from "../src/cluster/Objects.js"
-import { agentObject, volumeObject } from "../src/render/Names.js"
-import { claimsOf } from "../src/render/Objects.js"
-import { aNamespace, kubeconfig, skipped } from "./cluster.js"
+import { agentLabels, agentObject, volumeObject } from "../src/render/Names.js"
+import { claimsOf, ownedBy } from "../src/render/Objects.js"
+import { aNamespace, image, kubeconfig, skipped } from "./cluster.js"
 import { aBuild, aCluster, anAgent, aSpec, connects, failing } from "./workspaces.js"
 
 const silent = () => Effect.void
@@ -97,6 +97,43 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
         "The Pod of the workspace is started again: the Pod is gone.",
         "The Pod of the workspace is started again: the cluster has ended the Pod: EvictionByEvictionAPI: Eviction API: evicting."
       ])
+    })
+  )
+
+  it.scopedLive("start beside a Pod and a Secret that a lost server's attempt at the same build leaves", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { settings, workspaces } = yield* aCluster(namespace)
+      const metadata = aBuild()
+      const agent = anAgent()
+      const name = agentObject(metadata.workspace_id, "main")
+      const labels = (part: "agent" | "secret") => agentLabels(settings.deployment, metadata, "main", part)
+      const pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, labels: labels("agent") },
+        spec: { containers: [{ name: "agent", image, imagePullPolicy: "IfNotPresent", command: ["sleep", "1000"] }] }
+      }
+      const earlier = { name, uid: "7f2c1a2e-0000-4000-8000-000000000000" }
+      const late = { apiVersion: "v1", kind: "Secret", metadata: { name, labels: labels("secret") }, data: { token: "b2xk" } }
+      let isLeft = false
+      // After the start has removed what was there
+      const leave = (line: string) => {
+        if (isLeft || !line.startsWith("Made the volume")) return Effect.void
+        isLeft = true
+        return Effect.orDie(
+          Effect.all([
+            namespace.resources.create("secrets", namespace.name, late),
+            namespace.resources.create("pods", namespace.name, ownedBy(earlier, pod) as unknown as typeof pod)
+          ])
+        )
+      }
+      yield* workspaces.start({ metadata, agents: [agent], files: undefined }, leave)
+      expect(isLeft).toBe(true)
+      const secret = Option.getOrThrow(yield* namespace.resources.get("secrets", Secret, namespace.name, name))
+      expect(Buffer.from(secret.data?.["token"] ?? "", "base64").toString()).toBe(agent.token)
+      const { metadata: made } = Option.getOrThrow(yield* namespace.resources.get("pods", Pod, namespace.name, name))
+      expect(made.ownerReferences?.map(({ uid }) => uid)).toStrictEqual([secret.metadata.uid])
     })
   )
 

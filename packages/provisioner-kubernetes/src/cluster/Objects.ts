@@ -11,7 +11,8 @@ export const Metadata = Schema.Struct({
   creationTimestamp: optional(Schema.String),
   deletionTimestamp: optional(Schema.String),
   labels: optional(Schema.Record({ key: Schema.String, value: Schema.String })),
-  annotations: optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+  annotations: optional(Schema.Record({ key: Schema.String, value: Schema.String })),
+  ownerReferences: optional(Schema.Array(Schema.Struct({ uid: Schema.String })))
 })
 
 const Condition = Schema.Struct({

@@ -81,7 +81,11 @@ export interface Selection {
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+  readonly metadata: {
+    readonly name: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly ownerReferences?: ReadonlyArray<{ readonly uid: string }>
+  }
 }
 
 /** Returns the selector of objects with all these labels. */

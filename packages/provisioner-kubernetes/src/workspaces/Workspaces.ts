@@ -1,7 +1,7 @@
 /** Workspaces as objects of one namespace: started, stopped and deleted. Every step finds what an earlier one left, by labels and names. */
 import type { Uuid } from "@atelier/core/platform"
 import type { BuildMetadata, EngineTiming } from "@atelier/core/provisioning"
-import { Clock, Effect, Exit, type Stream } from "effect"
+import { Clock, Effect, Exit, Option, type Stream } from "effect"
 import type { Api } from "../cluster/Api.js"
 import type { ClusterError } from "../cluster/ClusterError.js"
 import { Any, type Pod, Pod as PodSchema } from "../cluster/Objects.js"
@@ -60,8 +60,8 @@ export interface WorkspacesInput {
   readonly rights: Effect.Effect<void, ClusterError>
 }
 
-/** Kinds of the objects of a start, in the order of their deletion: the Secret is what says that the workspace is to run. */
-const kindsOfStart: ReadonlyArray<Kind> = ["secrets", "pods", "networkpolicies"]
+/** How often an object that is in the way of a start is removed. */
+const createAttempts = 3
 
 /** Seconds that the Pods of a start that failed have to end. */
 const graceOfFailure = 5
@@ -79,40 +79,52 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
   /** Deletes what lets a workspace run, and waits for its Pods to end. Returns the objects. */
   const halt = (workspaceId: Uuid.Uuid, report: Report, grace?: number): Effect.Effect<ReadonlyArray<Any>, ClusterError> =>
     Effect.gen(function* () {
-      const found = yield* Effect.forEach(
-        kindsOfStart,
-        (kind) => Effect.map(resources.list(kind, Any, namespace, withLabels(workspaceId)), (objects) => ({ kind, objects })),
-        { concurrency: "unbounded" }
-      )
-      for (const { kind, objects } of found) {
-        yield* Effect.forEach(
-          objects,
-          ({ metadata: { name, uid } }) =>
-            resources.remove(kind, namespace, name, { uid, ...(kind === "pods" && grace !== undefined ? { grace } : {}) }),
-          { concurrency: 4, discard: true }
-        )
-      }
-      const pods = found.find(({ kind }) => kind === "pods")?.objects ?? []
+      const removed = (kind: Kind) =>
+        Effect.gen(function* () {
+          const objects = yield* resources.list(kind, Any, namespace, withLabels(workspaceId))
+          const options = kind === "pods" && grace !== undefined ? { grace } : {}
+          yield* Effect.forEach(objects, ({ metadata: { name, uid } }) => resources.remove(kind, namespace, name, { uid, ...options }), {
+            concurrency: 4,
+            discard: true
+          })
+          return objects
+        })
+      // The Secret is what says that the workspace is to run: another server may make its Pod until then
+      const secrets = yield* removed("secrets")
+      const [pods, policies] = yield* Effect.all([removed("pods"), removed("networkpolicies")], { concurrency: "unbounded" })
       yield* Effect.forEach(pods, ({ metadata: { name, uid } }) => untilGone(name, uid, report), {
         concurrency: "unbounded",
         discard: true
       })
-      return found.flatMap(({ objects }) => objects)
+      return [...secrets, ...pods, ...policies]
     })
 
-  /** Makes an object, or finds the one that this build made before. */
-  const create = (kind: Kind, object: Manifest): Effect.Effect<Any, ClusterError> =>
-    resources.create(kind, namespace, object).pipe(
-      Effect.catchIf(
-        (error) => error.isPresent,
-        (error) =>
-          Effect.flatMap(resources.get(kind, Any, namespace, object.metadata.name), (found) =>
-            found._tag === "Some" && found.value.metadata.labels?.[label.build] === object.metadata.labels[label.build]
-              ? Effect.succeed(found.value)
-              : Effect.fail(error)
-          )
+  /**
+   * Makes an object of a start. One that belongs to its Secret may be there: a lost answer had the call repeated, or another server made the Pod. One that
+   * belongs to an earlier Secret ends with that, and is made anew. A Secret that is there may have another token.
+   */
+  const create = (kind: Kind, object: Manifest, report: Report): Effect.Effect<Any, ClusterError> => {
+    const { labels, name, ownerReferences: [owner] = [] } = object.metadata
+    const attempt = (left: number): Effect.Effect<Any, ClusterError> =>
+      resources.create(kind, namespace, object).pipe(
+        Effect.catchIf(
+          (error) => error.isPresent && left > 0,
+          (error) =>
+            Effect.gen(function* () {
+              const found = yield* resources.get(kind, Any, namespace, name)
+              if (Option.isSome(found)) {
+                const { deletionTimestamp, labels: own, ownerReferences, uid } = found.value.metadata
+                if (own?.[label.workspace] !== labels[label.workspace]) return yield* error
+                if (owner !== undefined && !deletionTimestamp && ownerReferences?.some((one) => one.uid === owner.uid)) return found.value
+                yield* resources.remove(kind, namespace, name, { uid })
+                if (kind === "pods") yield* untilGone(name, uid, report)
+              }
+              return yield* attempt(left - 1)
+            })
+        )
       )
-    )
+    return attempt(createAttempts)
+  }
 
   /** Makes the claims of the volumes that are missing, and lets those grow that are too small. */
   const claim = (metadata: BuildMetadata, spec: ContainerSpec, report: Report) =>
@@ -157,11 +169,11 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
       const labels = agentLabels(deployment, metadata, spec.agent, "agent")
       const hasFiles = files !== undefined
       const pod = podOf({ settings, spec, runtime, workspaceId: workspace_id, image: reference, labels, environment, hasFiles })
-      const secret = yield* Effect.uninterruptible(create("secrets", secretOf({ settings, metadata, spec, token, files, pod })))
+      const secret = yield* Effect.uninterruptible(create("secrets", secretOf({ settings, metadata, spec, token, files, pod }), report))
       const owned = (object: JsonObject) => ownedBy(secret.metadata, object) as Manifest & JsonObject
       const policy = networkPolicyOf(settings, metadata, spec)
-      if (policy !== undefined) yield* create("networkpolicies", owned(policy))
-      const { metadata: made } = yield* create("pods", owned(pod))
+      if (policy !== undefined) yield* create("networkpolicies", owned(policy), report)
+      const { metadata: made } = yield* create("pods", owned(pod), report)
       yield* report(`Made the Pod ${made.name} in the namespace ${namespace}.`)
       const claims = claimsOf(settings, metadata, spec).map((one) => one.metadata.name)
       const wait = yield* untilRunning({ name: made.name, uid: made.uid, claims, report })
