@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Mailbox, Option, Stream } from "effect"
+import { Context, Effect, Mailbox, Option, Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
@@ -10,10 +10,10 @@ import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import { errorDiagnostic, type ParameterForm, type Diagnostic, type FormParameter } from "../../provisioning/engines/ParameterForm.js"
-import { ProvisionFailure } from "../../provisioning/engines/ProvisionerEngine.js"
 import { jobStatus, type ProvisionerJob } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../../provisioning/jobs/ProvisionerJobRepository.js"
 import type { ParameterValue, RichParameter } from "../../provisioning/engines/SourceDefinitions.js"
+import { boundedEvaluation } from "./EvaluationBound.js"
 import { definitionOf, staticForm } from "./FormParameters.js"
 import { VersionSource, VersionSources } from "../versions/KeptSources.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
@@ -46,9 +46,6 @@ export interface OpenForm {
   readonly answers: <E>(requests: Stream.Stream<FormRequest, E>) => Stream.Stream<FormAnswer, E>
 }
 
-/** How long one evaluation may take. */
-const evaluationTime = Duration.seconds(5)
-
 /** Evaluations at once in this process. */
 const concurrency = 4
 
@@ -65,13 +62,9 @@ const noOwner: ParameterForm = {
   parameters: []
 }
 
-const notEvaluated = ({ message }: ProvisionFailure): ParameterForm => ({
-  diagnostics: [errorDiagnostic("The parameters of the template cannot be evaluated.", message)],
+const notEvaluated = (reason: string): ParameterForm => ({
+  diagnostics: [errorDiagnostic("The parameters of the template cannot be evaluated.", reason)],
   parameters: []
-})
-
-const tookTooLong = new ProvisionFailure({
-  message: `The evaluation took more than ${Duration.toSeconds(evaluationTime)} seconds.`
 })
 
 /** The methods of {@link ParameterForms}. */
@@ -128,24 +121,25 @@ const make = Effect.gen(function* () {
       return yield* new NotReady({ message: "Template version job has not finished.", detail: `Its status is ${jobStatus(job)}.` })
     })
 
-  const evaluate = Traced.fn("ParameterForms.evaluate")(
-    function* (target: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
-      const { job, version } = target
-      const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
-      if (jobStatus(job) !== "succeeded") return yield* stored
-      const session = Option.getOrUndefined(yield* Effect.option(source(target)))
-      if (session?.preview === undefined) return yield* stored
-      const input = {
-        metadata: yield* owners.ofPlannedStart(version, owner, "default"),
-        variables: yield* versions.variables(version.id),
-        parameters
-      }
-      return yield* Effect.catchAll(session.preview(input), (failure) => Effect.succeed(notEvaluated(failure)))
-    },
-    Effect.scoped,
-    places.withPermits(1),
-    Effect.disconnect,
-    Effect.timeoutTo({ duration: evaluationTime, onSuccess: (form): ParameterForm => form, onTimeout: () => notEvaluated(tookTooLong) })
+  const evaluate = Traced.fn("ParameterForms.evaluate")((target: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) =>
+    boundedEvaluation(
+      (opened) =>
+        Effect.gen(function* () {
+          const { job, version } = target
+          const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
+          if (jobStatus(job) !== "succeeded") return yield* stored
+          const session = Option.getOrUndefined(yield* Effect.option(source(target)))
+          if (session?.preview === undefined) return yield* stored
+          const input = {
+            metadata: yield* owners.ofPlannedStart(version, owner, "default"),
+            variables: yield* versions.variables(version.id),
+            parameters
+          }
+          yield* opened
+          return yield* Effect.catchAll(session.preview(input), ({ message }) => Effect.succeed(notEvaluated(message)))
+        }).pipe(Effect.scoped, places.withPermits(1)),
+      notEvaluated
+    )
   )
 
   /** The user that a form is for, if the actor may read the user, or the user's membership of the version's organization. */
