@@ -5,6 +5,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { within } from "./within.js"
 
 /** The program in this repository. */
 const built = fileURLToPath(new URL("../dist/program.js", import.meta.url))
@@ -92,7 +93,7 @@ export class Server {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...environment } })
     const output: Array<string> = []
     child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()))
-    const url = await new Promise<string>((resolve, reject) => {
+    const greeted = new Promise<string>((resolve, reject) => {
       createInterface(child.stdout).on("line", (line) => {
         output.push(`${line}\n`)
         const listening = greeting.exec(line)?.[1]
@@ -100,7 +101,12 @@ export class Server {
       })
       child.once("exit", (code) => reject(new Error(`the program ended with ${code}:\n${output.join("")}`)))
     })
-    return new Server(child, url, output)
+    try {
+      return new Server(child, await within("the program says that it listens", greeted, { more: () => output.join("") }), output)
+    } catch (error) {
+      child.kill("SIGKILL")
+      throw error
+    }
   }
 
   get pid(): number | undefined {
@@ -126,7 +132,11 @@ export class Server {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode
     const exited = once(this.child, "exit")
     this.child.kill(signal)
-    await exited
+    try {
+      await within(`the program ends by ${signal}`, exited, { more: () => this.log })
+    } finally {
+      this.child.kill("SIGKILL")
+    }
     return this.child.exitCode
   }
 }

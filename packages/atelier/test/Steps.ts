@@ -18,6 +18,7 @@ import {
 } from "@atelier/client"
 import { WebSocket } from "ws"
 import { aTar } from "../../../test/records/archives.js"
+import { patience, within } from "./within.js"
 
 /** A client with the token of a user. */
 export const clientOf = (baseUrl: string, token?: string): Client => createClient({ baseUrl, token, WebSocket })
@@ -40,22 +41,25 @@ export const untilWorkspace = async (
   client: Client,
   id: string,
   condition: (workspace: Workspace) => boolean,
-  patience = 240_000
+  waiting = patience
 ): Promise<Workspace> => {
-  const deadline = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(waiting)
   let last: Workspace | undefined
-  try {
-    for await (const workspace of workspaces.watchWorkspace(client, { workspace: id }, { signal: deadline, reconnect: () => 50 })) {
-      last = workspace
-      if (condition(workspace)) return workspace
+  const watched = async () => {
+    try {
+      for await (const workspace of workspaces.watchWorkspace(client, { workspace: id }, { signal, reconnect: () => 50 })) {
+        last = workspace
+        if (condition(workspace)) return workspace
+      }
+    } catch (error) {
+      if (error instanceof AtelierError && error.status === 410) {
+        return workspaces.getWorkspace(client, { workspace: id, include_deleted: true })
+      }
+      throw error
     }
-  } catch (error) {
-    if (error instanceof AtelierError && error.status === 410) {
-      return workspaces.getWorkspace(client, { workspace: id, include_deleted: true })
-    }
-    if (!deadline.aborted) throw error
+    throw new Error(`the workspace ${id} is watched no more`)
   }
-  throw new Error(`the workspace did not get there; it is ${JSON.stringify(last?.latest_build, null, 1)}`)
+  return within(`the workspace ${id} gets there`, watched(), { patience: waiting, more: () => JSON.stringify(last?.latest_build, null, 1) })
 }
 
 /** A service that is compatible with existing clients leaves empty lists out. */
@@ -74,7 +78,8 @@ export const isRunning = (workspace: Workspace): boolean =>
 
 /** Waits until an imported version's job has ended, by following its log to the end. */
 const imported = async (client: Client, { id: templateversion }: TemplateVersion): Promise<void> => {
-  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion }));
+  const signal = AbortSignal.timeout(patience)
+  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion }, { signal }));
   const { job } = await templateVersions.getTemplateVersion(client, { templateversion })
   if (job.status !== "succeeded") throw new Error(`the import is ${job.status}: ${job.error}`)
 }
@@ -109,6 +114,13 @@ export const workspaceFrom = (
 
 export const build = (client: Client, { id: workspace }: Workspace, transition: "start" | "stop" | "delete") =>
   builds.createWorkspaceBuild(client, { workspace, body: { transition } })
+
+/** Runs a command in a workspace once its agent is connected; returns what it writes. */
+export const outputOfCommand = (client: Client, id: string, command: string): Promise<string> => {
+  const signal = AbortSignal.timeout(patience)
+  const run = async () => (await (await client.sandboxes.get(id, { signal })).exec(command, { signal })).stdout
+  return within(`"${command}" ends in the workspace ${id}`, run())
+}
 
 /** The agent's output once it has that many different lines; they may arrive a moment after what they tell of. */
 export const outputOf = async (client: Client, { id: workspaceagent }: WorkspaceAgent, count: number): Promise<ReadonlyArray<string>> => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, Server, type ServerOptions } from "../../atelier/test/Server.js"
-import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
+import { build, firstClient, isRunning, outputOfCommand, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { daemon, docker, giveImage, left, leftWithPorts, removeAll, skipped } from "./daemon.js"
 
 const deployment = `kills-${process.pid}`
@@ -82,7 +82,7 @@ describe.skipIf(daemon === undefined)(`builds whose server is killed${skipped}`,
       expect(running.latest_build).toMatchObject({ build_number: 1, status: "running" })
       const container = `atelier-${id}-main`
       expect((await left(deployment, id)).toSorted()).toStrictEqual([container, `${container}--home`, `${container}.side`])
-      expect((await (await client.sandboxes.get(id)).exec("cat /name")).stdout).toBe(`${name}\n`)
+      expect(await outputOfCommand(client, id, "cat /name")).toBe(`${name}\n`)
     }
     for (const workspace of made) await build(client, workspace, "delete")
     await until(async () => (await left(deployment)).length < 3 * made.length)

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { Server, type ServerOptions } from "../../atelier/test/Server.js"
-import { build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
+import { build, firstClient, isRunning, outputOfCommand, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { aNamespace, image, kubeconfig, skipped, type TestNamespace } from "./cluster.js"
-import { aPlace, left, unpackRuntime } from "./server.js"
+import { patience } from "../../atelier/test/within.js"
+import { aPlace, left, story, unpackRuntime } from "./server.js"
 
 const source = `
 agents:
@@ -50,8 +51,8 @@ describe.skipIf(kubeconfig === undefined)(`builds whose server is killed${skippe
     await rm(directory, { recursive: true, force: true })
   })
 
-  const until = async (what: () => Promise<boolean>) => {
-    await expect.poll(what, { timeout: 180_000, interval: 20 }).toBe(true)
+  const until = async (message: string, is: () => Promise<boolean>) => {
+    await expect.poll(is, { timeout: patience, interval: 20, message }).toBe(true)
   }
 
   const killed = async () => {
@@ -59,12 +60,14 @@ describe.skipIf(kubeconfig === undefined)(`builds whose server is killed${skippe
     server = await Server.start(options)
   }
 
-  it("go on with the next server, and nothing is doubled or left", async () => {
+  const goOn = async () => {
     const made: Array<Workspace> = []
     for (const kind of ["persistentvolumeclaims", "secrets", "pods"]) {
       const workspace = await workspaceFrom(client, template, `w${made.length}`)
       made.push(workspace)
-      await until(async () => (await left(namespace, deployment, workspace.id)).some((name) => name.startsWith(kind)))
+      await until(`the ${kind} are made`, async () =>
+        (await left(namespace, deployment, workspace.id)).some((name) => name.startsWith(kind))
+      )
       await killed()
     }
     for (const { id } of made) {
@@ -76,12 +79,20 @@ describe.skipIf(kubeconfig === undefined)(`builds whose server is killed${skippe
         `secrets ${name}`,
         `persistentvolumeclaims ${name}--home`
       ])
-      expect((await (await client.sandboxes.get(id)).exec("echo $HOME")).stdout).toBe("/home/workspace\n")
+      expect(await outputOfCommand(client, id, "echo $HOME")).toBe("/home/workspace\n")
     }
     for (const workspace of made) await build(client, workspace, "delete")
-    await until(async () => (await left(namespace, deployment)).length < 3 * made.length)
+    await until("the deletions begin", async () => (await left(namespace, deployment)).length < 3 * made.length)
     await killed()
     for (const { id } of made) await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "deleted")
     expect(await left(namespace, deployment)).toStrictEqual([])
+  }
+
+  it("go on with the next server, and nothing is doubled or left", async () => {
+    try {
+      await goOn()
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await story(namespace, server, client)}`, { cause: error })
+    }
   })
 })

@@ -18,11 +18,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { Server } from "../../atelier/test/Server.js"
+import { patience, within } from "../../atelier/test/within.js"
 import { agentOf, build, firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } from "../../atelier/test/Steps.js"
 import { aTar } from "../../../test/records/archives.js"
-import { Event, Pod } from "../src/cluster/Objects.js"
+import { Pod } from "../src/cluster/Objects.js"
 import { aNamespace, image, kubeconfig, skipped, type TestNamespace } from "./cluster.js"
-import { aPlace, left, unpackRuntime } from "./server.js"
+import { aPlace, left, story, unpackRuntime } from "./server.js"
 
 const run = Effect.runPromise
 
@@ -42,8 +43,8 @@ presets:
   - { name: ready, prebuilds: { instances: 1 } }
 `
 
-/** Milliseconds that a busy machine may take for a step that takes a second. */
-const patience = 180_000
+/** The bound of a wait. */
+const bounded = () => ({ signal: AbortSignal.timeout(patience) })
 
 const isStopped = ({ latest_build }: Workspace) => latest_build.status === "stopped"
 
@@ -99,11 +100,14 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
     const client = await firstClient(server.url)
     try {
       const log: Array<string> = []
-      const sandbox = await client.sandboxes.create({
-        template: "kubernetes-pod",
-        parameters: { image, cpus: "1", memory: "1" },
-        onProgress: ({ output }) => log.push(output)
-      })
+      const sandbox = await client.sandboxes.create(
+        {
+          template: "kubernetes-pod",
+          parameters: { image, cpus: "1", memory: "1" },
+          onProgress: ({ output }) => log.push(output)
+        },
+        bounded()
+      )
       const { exec, id } = sandbox
       expect(log.join("\n")).toContain("The Pod runs on the node")
       expect(await exec("id -u; pwd; echo kept > note")).toMatchObject({ exitCode: 0, stdout: "1000\n/home/dev\n" })
@@ -115,7 +119,10 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       const writer = terminal.input.getWriter()
       await writer.write("tty && stty size; exit\n")
       let screen = ""
-      for await (const bytes of terminal.output) screen += new TextDecoder().decode(bytes)
+      const shell = async () => {
+        for await (const bytes of terminal.output) screen += new TextDecoder().decode(bytes)
+      }
+      await within("the terminal ends", shell(), { more: () => screen })
       expect(screen).toMatch(/\/dev\/pts\/\d+\s+24 80/)
 
       const started = await workspaces.getWorkspace(client, { workspace: id })
@@ -138,7 +145,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       expect((await left(namespace, deployment)).filter((name) => !name.startsWith("persistentvolumeclaims "))).toStrictEqual([])
       await build(client, started, "start")
       await untilWorkspace(client, id, isRunning)
-      const again = await client.sandboxes.get(id)
+      const again = await client.sandboxes.get(id, bounded())
       expect((await again.exec("cat note")).stdout).toBe("kept\n")
 
       // A Pod that is deleted by hand comes back with its volume, and the agent's log says so
@@ -159,7 +166,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       expect(claimed.id).toBe(ready?.metadata.labels?.["atelier.dev/workspace-id"])
       const mine = await untilWorkspace(client, claimed.id, isRunning)
       expect((await podOf(mine))?.metadata.uid).toBe(ready?.metadata.uid)
-      const own = await client.sandboxes.get(mine.id)
+      const own = await client.sandboxes.get(mine.id, bounded())
       expect((await own.exec("echo $SERVICE_WORKSPACE_OWNER_NAME; echo $SERVICE_WORKSPACE_NAME")).stdout).toBe("ada\nmine\n")
       const page = () => reach.fetchApp(client, { user: "ada", workspace: "mine", app: "site" })
       await expect.poll(async () => (await page()).text(), { timeout: patience }).toBe("first\n")
@@ -173,12 +180,13 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
         organization: "default",
         body: { storage_method: "file", provisioner: "terraform", template_id: site.id, file_id }
       })
-      for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: next.id }));
+      const signal = AbortSignal.timeout(patience)
+      for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: next.id }, { signal }));
       await templateVersions.promoteTemplateVersion(client, { template: site.id, body: { id: next.id } })
       await builds.createWorkspaceBuild(client, { workspace: mine.id, body: { transition: "start", template_version_id: next.id } })
       await untilWorkspace(client, mine.id, (one) => one.latest_build.template_version_id === next.id && isRunning(one))
       await expect.poll(async () => (await page()).text(), { timeout: patience }).toBe("second\n")
-      await (await client.sandboxes.get(mine.id)).delete({ wait: true })
+      await (await client.sandboxes.get(mine.id, bounded())).delete({ wait: true, ...bounded() })
 
       // Cancelled while it waits for an image
       const stuck = await templateFrom(client, "stuck", {
@@ -190,37 +198,17 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       await untilWorkspace(client, waiting.id, ({ latest_build }) => ["canceled", "failed"].includes(latest_build.status))
       expect((await left(namespace, deployment)).filter((name) => name.includes(waiting.id))).toStrictEqual([])
 
-      await again.delete({ wait: true })
+      await again.delete({ wait: true, ...bounded() })
       await build(client, waiting, "delete")
       await untilWorkspace(client, waiting.id, ({ latest_build }) => latest_build.status === "deleted")
       // What was prebuilt of the first version goes too
       await expect.poll(() => left(namespace, deployment), { timeout: patience }).toStrictEqual([])
     } catch (error) {
-      throw new Error(`${String(error)}\n${await story(server, client)}`, { cause: error })
+      throw new Error(`${String(error)}\n${await story(namespace, server, client)}`, { cause: error })
     } finally {
       await server.stop()
     }
   })
-
-  /** What the workspaces' builds, the cluster and the server told, for a failing test's message. */
-  const story = async (server: Server, client: Client): Promise<string> => {
-    const parts: Array<string> = []
-    const pages = await Promise.all(["", "owner:prebuilds"].map((q) => workspaces.listWorkspaces(client, { q })))
-    for (const { latest_build, name } of pages.flatMap((page) => page.workspaces)) {
-      parts.push(`The build of ${name} is ${latest_build.status}: ${latest_build.job.error ?? "no error"}`)
-      const signal = AbortSignal.timeout(5_000)
-      try {
-        for await (const { output } of builds.followWorkspaceBuildLogs(client, { workspacebuild: latest_build.id }, { signal }))
-          parts.push(`  ${output}`)
-      } catch (error) {
-        parts.push(`  (its log ended: ${String(error)})`)
-      }
-    }
-    const events = await run(namespace.resources.list("events", Event, namespace.name, {}))
-    for (const { involvedObject, message, reason } of events)
-      parts.push(`${involvedObject.kind} ${involvedObject.name}: ${reason}: ${message}`)
-    return [...parts, server.log].join("\n")
-  }
 
   /** The Pod of a prebuilt workspace whose agents are ready. */
   const untilReady = async (client: Client, { name }: Template) => {

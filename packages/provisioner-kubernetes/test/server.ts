@@ -1,4 +1,5 @@
 /** A server whose workspaces are Pods of a real cluster, and how its Pods get its agent and reach it. */
+import { builds, type Client, workspaces } from "@atelier/client"
 import { runtimeArchive } from "@atelier/provisioner/container"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -7,9 +8,9 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
 import { type AddressInfo, connect, createServer, type Server as Listener } from "node:net"
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
-import { freePort, type ServerOptions } from "../../atelier/test/Server.js"
+import { freePort, type Server, type ServerOptions } from "../../atelier/test/Server.js"
 import { lastingDatabaseUrl } from "../../../test/store/databases.js"
-import { Any } from "../src/cluster/Objects.js"
+import { Any, Event, Pod } from "../src/cluster/Objects.js"
 import type { Options } from "../src/Settings.js"
 import { kubeconfig, nodeAddress, storageClass, type TestNamespace } from "./cluster.js"
 
@@ -83,5 +84,37 @@ export const left = ({ name, resources }: TestNamespace, deployment: string, wor
         }),
         (all) => all.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : [`${kind} ${metadata.name}`]))
       )
-    ).pipe(Effect.map((all) => all.flat()))
+    ).pipe(
+      Effect.map((all) => all.flat()),
+      Effect.timeoutFail({ duration: "1 minute", onTimeout: () => new Error("the cluster does not list what is left") })
+    )
   )
+
+/** What the workspaces' builds, the cluster and the server told, for a failing test's message. */
+export const story = async ({ name, resources }: TestNamespace, server: Server, client: Client): Promise<string> => {
+  const parts: Array<string> = []
+  const signal = AbortSignal.timeout(20_000)
+  const told = async () => {
+    const pages = await Promise.all(["", "owner:prebuilds"].map((q) => workspaces.listWorkspaces(client, { q }, { signal })))
+    for (const { latest_build, name } of pages.flatMap((page) => page.workspaces)) {
+      parts.push(`The build of ${name} is ${latest_build.status}: ${latest_build.job.error ?? "no error"}`)
+      for await (const { output } of builds.followWorkspaceBuildLogs(
+        client,
+        { workspacebuild: latest_build.id },
+        { signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) }
+      ))
+        parts.push(`  ${output}`)
+    }
+  }
+  await told().catch((error: unknown) => parts.push(`  (the server tells no more: ${String(error)})`))
+  const events = resources.list("events", Event, name, {})
+  const pods = resources.list("pods", Pod, name, {})
+  const seen = await Effect.runPromise(Effect.either(Effect.all({ events, pods })))
+  if (seen._tag === "Left") parts.push(`  (the cluster tells no more: ${seen.left.message})`)
+  else {
+    for (const { involvedObject, message, reason } of seen.right.events)
+      parts.push(`${involvedObject.kind} ${involvedObject.name}: ${reason}: ${message}`)
+    for (const { metadata, status } of seen.right.pods) parts.push(`Pod ${metadata.name}: ${JSON.stringify(status)}`)
+  }
+  return [...parts, server.log].join("\n")
+}
