@@ -42,10 +42,36 @@ const configuration: Plugin = {
   }
 }
 
+/** The places of the terminal's library that the page's policy forbids, and what it allows. */
+const terminalChanges: ReadonlyArray<readonly [pattern: RegExp, count: number, replacement: string]> = [
+  [
+    /([\w.$]+)\.createElement\("style"\)/g,
+    3,
+    'Object.assign($1.createElement("style"),{nonce:document.querySelector("[nonce]")?.nonce??""})'
+  ],
+  [/(\w+)\.setAttribute\("style",(`[^`]*`)\)/g, 1, "($1.style.cssText=$2)"]
+]
+
+/** Lets the terminal write its styles: elements get the page's nonce, and attributes become properties. */
+const terminalStyles: Plugin = {
+  name: "atelier-terminal-styles",
+  apply: "build",
+  transform: (code, id) => {
+    if (!id.endsWith("/@xterm/xterm/lib/xterm.mjs")) return undefined
+    let changed = code
+    for (const [pattern, count, replacement] of terminalChanges) {
+      const found = code.match(pattern)?.length ?? 0
+      if (found !== count) throw new Error(`${id}: ${pattern} was found ${found} times, not ${count}`)
+      changed = changed.replace(pattern, replacement)
+    }
+    return { code: changed, map: null }
+  }
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "./",
-  plugins: [react(), configuration],
+  plugins: [react(), configuration, terminalStyles],
   resolve: {
     conditions: ["atelier-source", "module", "browser", "development|production"],
     alias: {

@@ -10,7 +10,7 @@ const key = "atelier-keys"
 /** Whether keys of a single letter work: they get in the way of who speaks to the browser. */
 export const areLettersOn = (): boolean => stored(key) !== "off"
 
-export const chooseLetters = (isOn: boolean): void => store(key, isOn ? undefined : "off")
+export const chooseLetters = (isOn: boolean): void => void store(key, isOn ? undefined : "off")
 
 /** Whether a dialog or a menu has the keys. */
 const isCovered = (): boolean => document.querySelector('[role="dialog"],[role="alertdialog"],[role="menu"]') !== null

@@ -6,12 +6,14 @@ import { deploymentRoutes } from "../screens/deployment/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
 import { taskRoutes } from "../screens/tasks/routes.js"
+import { terminalRoutes } from "../screens/terminal/routes.js"
 import { templateRoutes } from "../screens/templates/routes.js"
 import { workspaceRoutes } from "../screens/workspaces/routes.js"
 import { rootRoute } from "./root.js"
 
 export const routeTree = rootRoute.addChildren([
   ...workspaceRoutes,
+  ...terminalRoutes,
   ...createRoutes,
   ...taskRoutes,
   ...accountRoutes,

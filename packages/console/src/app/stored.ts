@@ -1,24 +1,34 @@
 /** What this browser keeps of the user's choices. */
 
-/** A browser may have its storage switched off: choices then last as long as the page. */
-const kept = new Map<string, string>()
-
-/** The value that was stored; null for none. */
-export const stored = (key: string): string | null => {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return kept.get(key) ?? null
+/** Keeps texts in one of the browser's storages. A browser may have it switched off: they then last as long as the page. */
+const keeper = (storage: () => Storage) => {
+  const kept = new Map<string, string>()
+  return {
+    /** The value that was stored; null for none. */
+    read: (key: string): string | null => {
+      try {
+        return storage().getItem(key)
+      } catch {
+        return kept.get(key) ?? null
+      }
+    },
+    /** Stores a value; undefined removes it. Tells whether the value will be there when the page has been loaded again. */
+    write: (key: string, value: string | undefined): boolean => {
+      try {
+        if (value === undefined) storage().removeItem(key)
+        else storage().setItem(key, value)
+        return true
+      } catch {
+        if (value === undefined) kept.delete(key)
+        else kept.set(key, value)
+        return false
+      }
+    }
   }
 }
 
-/** Stores a value; undefined removes it. */
-export const store = (key: string, value: string | undefined): void => {
-  try {
-    if (value === undefined) localStorage.removeItem(key)
-    else localStorage.setItem(key, value)
-  } catch {
-    if (value === undefined) kept.delete(key)
-    else kept.set(key, value)
-  }
-}
+/** Choices, which all windows of the browser share. */
+export const { read: stored, write: store } = keeper(() => localStorage)
+
+/** What belongs to one window, and comes back when it is loaded again. */
+export const windowStorage = keeper(() => sessionStorage)

@@ -11,7 +11,7 @@ import { useGrowing, useLive } from "../../../app/live.js"
 import { workspaceText } from "../../../texts/workspace.js"
 import { Avatar } from "../../../ui/Avatar.js"
 import { Badge, Status, StatusDot, type Tone } from "../../../ui/Badge.js"
-import { Button, ButtonAnchor } from "../../../ui/Button.js"
+import { Button, ButtonAnchor, ButtonLink } from "../../../ui/Button.js"
 import { Code } from "../../../ui/Code.js"
 import { Input, Select } from "../../../ui/Field.js"
 import { Log } from "../../../ui/Log.js"
@@ -54,16 +54,15 @@ export const AgentCard = ({ agent, workspace }: Props) => {
       </div>
       <div className="agent-apps">
         {display_apps.includes("web_terminal") ? (
-          <ButtonAnchor
+          <ButtonLink
             kind={isConnected ? "primary" : "secondary"}
             icon={<SquareTerminal />}
-            href={serverPage(`/@${workspace.owner_name}/${workspace.name}.${name}/terminal`)}
-            target="_blank"
-            rel="noreferrer"
-            aria-disabled={!isConnected || undefined}
+            to="/@{$owner}/$workspace/terminals"
+            params={{ owner: workspace.owner_name, workspace: workspace.name }}
+            search={{ agent: name }}
           >
             {workspaceText.terminal}
-          </ButtonAnchor>
+          </ButtonLink>
         ) : null}
         {shown.map((app) => (
           <AppButton key={app.id} app={app} agent={agent} workspace={workspace} />
@@ -100,14 +99,14 @@ const addressOf = (
     return app.url !== undefined && /^[a-z][a-z0-9+.-]*:/i.test(app.url) && !/^(?:javascript|data|vbscript):/i.test(app.url)
       ? app.url
       : undefined
-  if (app.command !== undefined && app.command !== "") {
-    return serverPage(`/@${owner_name}/${workspace}.${name}/terminal?command=${encodeURIComponent(app.command)}`)
-  }
   if (app.subdomain && app.subdomain_name !== undefined && host !== undefined && host !== "") {
     return `${location.protocol}//${host.replace("*", app.subdomain_name)}/`
   }
   return serverPage(`/@${owner_name}/${workspace}.${name}/apps/${encodeURIComponent(app.slug)}/`)
 }
+
+/** Whether an app is a program in a terminal. */
+const runsCommand = ({ command, external }: WorkspaceApp): boolean => !external && command !== undefined && command !== ""
 
 const appTones: Readonly<Record<WorkspaceApp["health"], Tone | undefined>> = {
   disabled: undefined,
@@ -122,9 +121,19 @@ const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceA
   const label = app.display_name === undefined || app.display_name === "" ? app.slug : app.display_name
   const tone = appTones[app.health]
   const isReady = address !== undefined && (app.external || agent.status === "connected")
-  const button = (
+  const icon = app.icon === undefined || app.icon === "" ? <AppWindow /> : <Avatar name={label} src={app.icon} size={16} isThing />
+  const button = runsCommand(app) ? (
+    <ButtonLink
+      icon={icon}
+      to="/@{$owner}/$workspace/terminals"
+      params={{ owner: workspace.owner_name, workspace: workspace.name }}
+      search={{ agent: agent.name, app: app.slug }}
+    >
+      {label}
+    </ButtonLink>
+  ) : (
     <ButtonAnchor
-      icon={app.icon === undefined || app.icon === "" ? <AppWindow /> : <Avatar name={label} src={app.icon} size={16} isThing />}
+      icon={icon}
       href={isReady ? address : undefined}
       target={app.external && !isWebAddress(address ?? "") ? "_self" : "_blank"}
       rel="noreferrer"

@@ -1,0 +1,514 @@
+/** The terminals of a workspace, in tabs. Their shells outlive a lost connection and a reload of the page. */
+import type { Workspace, WorkspaceAgent } from "@atelier/client"
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
+import {
+  AArrowDown,
+  AArrowUp,
+  ArrowLeft,
+  ArrowRight,
+  ChevronDown,
+  ChevronRight,
+  ChevronUp,
+  ClipboardPaste,
+  Copy,
+  EllipsisVertical,
+  ExternalLink,
+  Lock,
+  Pencil,
+  Plus,
+  Search,
+  SquareTerminal,
+  X
+} from "lucide-react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
+import { serverPage } from "../../app/config.js"
+import { useMay } from "../../app/session.js"
+import { store, stored, windowStorage } from "../../app/stored.js"
+import { actionsText, workspacesText } from "../../texts/workspaces.js"
+import { terminalText } from "../../texts/terminal.js"
+import type { Tone } from "../../ui/Badge.js"
+import { Button, ButtonLink, IconButton } from "../../ui/Button.js"
+import { copyText } from "../../ui/Code.js"
+import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
+import { useTitle } from "../../ui/Page.js"
+import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
+import { notify, notifyError } from "../../ui/Toast.js"
+import { useAction } from "../workspaces/actions.js"
+import { useWatchedWorkspace } from "../workspaces/detail/workspace.js"
+import { agentsOf, canStart, isBuilding } from "../workspaces/state.js"
+import { useColours } from "./colours.js"
+import type { ConnectionState } from "./connection.js"
+import { added, beside, closed, maximumTabs, moved, readTabs, renamed, renewed, reopened, type Tabs, type TerminalTab } from "./tabs.js"
+import { TerminalTabs } from "./TerminalTabs.js"
+import { type TerminalHandle, TerminalView } from "./TerminalView.js"
+import "./Terminal.css"
+
+const route = getRouteApi("/@{$owner}/$workspace/terminals")
+
+export const TerminalScreen = () => {
+  const { owner, workspace: name } = route.useParams()
+  const { data, error, refetch } = useWatchedWorkspace(owner, name)
+  useTitle(`${terminalText.heading} · ${owner}/${name}`)
+  if (data === undefined) {
+    return error === null ? (
+      <div className="term">
+        <h1 className="visually-hidden">{terminalText.title(name)}</h1>
+        <SkeletonLines count={8} />
+      </div>
+    ) : (
+      <ErrorState isScreen error={error} onRetry={refetch} />
+    )
+  }
+  return <Allowed key={data.id} workspace={data} />
+}
+
+const Allowed = ({ workspace }: { readonly workspace: Workspace }) => {
+  const { id, organization_id, owner_id } = workspace
+  const may = useMay({ ssh: { on: "workspace", to: "ssh", owner: owner_id, organization: organization_id, id } })
+  if (!may.ssh && !may.isPending) {
+    return (
+      <Empty isScreen icon={<Lock />} title={terminalText.notAllowed}>
+        {terminalText.notAllowedHint}
+      </Empty>
+    )
+  }
+  return <Terminals workspace={workspace} />
+}
+
+const fontKey = "atelier-terminal-font"
+const fontSizes = [10, 11, 12, 13, 14, 16, 18, 20, 24]
+const usualSize = 13
+
+const useFontSize = () => {
+  const [size, setSize] = useState(() => {
+    const chosen = Number(stored(fontKey))
+    return fontSizes.includes(chosen) ? chosen : usualSize
+  })
+  const change = (by: number): void => {
+    const next = fontSizes[fontSizes.indexOf(size) + by]
+    if (next === undefined) return
+    store(fontKey, String(next))
+    setSize(next)
+  }
+  return { size, change, canGrow: size !== fontSizes.at(-1), canShrink: size !== fontSizes[0] }
+}
+
+/** The tabs of this window, which come back when it is loaded again. */
+const useTabs = ({ id, latest_build }: Workspace) => {
+  const { agent, app } = route.useSearch()
+  const navigate = useNavigate({ from: "/@{$owner}/$workspace/terminals" })
+  const key = `atelier-terminals-${id}`
+  const [tabs, setTabs] = useState<Tabs>(() => {
+    const before = readTabs(windowStorage.read(key))
+    const agents = agentsOf(latest_build)
+    const wanted = agents.find(({ name }) => name === agent) ?? agents[0]
+    const isThere = before.all.find((tab) => (agent === undefined || tab.agent === agent) && tab.app === app)
+    if (isThere !== undefined) return { ...before, shown: app === undefined && agent === undefined ? before.shown : isThere.id }
+    return wanted === undefined ? before : added(before, { agent: wanted.name, ...(app === undefined ? {} : { app }) })
+  })
+  useEffect(() => void windowStorage.write(key, JSON.stringify(tabs)), [key, tabs])
+  // What the address asked for is there now: going back to it opens nothing more
+  useEffect(() => {
+    if (agent !== undefined || app !== undefined) void navigate({ search: {}, replace: true })
+  }, [agent, app, navigate])
+  return [tabs, setTabs] as const
+}
+
+const toneOf = (state: ConnectionState | undefined): { readonly tone: Tone; readonly isMoving: boolean } => {
+  switch (state?.kind) {
+    case "open":
+      return { tone: "green", isMoving: false }
+    case "connecting":
+      return { tone: "blue", isMoving: true }
+    case "lost":
+      return { tone: "amber", isMoving: false }
+    case "refused":
+      return { tone: "red", isMoving: false }
+    default:
+      return { tone: "grey", isMoving: false }
+  }
+}
+
+/** A value of each tab. Those of closed tabs are few and small. */
+const useEach = <A,>() => {
+  const [values, setValues] = useState<Readonly<Record<string, A>>>({})
+  return [values, (id: string, value: A) => setValues((before) => (before[id] === value ? before : { ...before, [id]: value }))] as const
+}
+
+const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
+  const { latest_build, name, owner_name } = workspace
+  const params = { owner: owner_name, workspace: name }
+  const agents = agentsOf(latest_build)
+  const theme = useColours()
+  const font = useFontSize()
+  const [tabs, setTabs] = useTabs(workspace)
+  const [states, setState] = useEach<ConnectionState | undefined>()
+  const [titles, setTitle] = useEach<string>()
+  const [renaming, setRenaming] = useState<string>()
+  const [isSearching, setSearching] = useState(false)
+  const [found, setFound] = useState({ at: 0, count: 0 })
+  const [hovered, setHovered] = useState<string>()
+  const handle = useRef<TerminalHandle>(null)
+  const wantsFocus = useRef(false)
+  const shown = tabs.all.find(({ id }) => id === tabs.shown)
+
+  useEffect(() => {
+    if (wantsFocus.current) handle.current?.focus()
+    wantsFocus.current = false
+  }, [tabs.shown])
+
+  const labelOf = ({ agent, app, id, name, number }: TerminalTab): string => {
+    const of = agents.find((each) => each.name === agent)?.apps.find(({ slug }) => slug === app)
+    const label = name ?? (of?.display_name || titles[id] || of?.slug || terminalText.tab(number))
+    return agents.length > 1 ? terminalText.onAgent(label, agent) : label
+  }
+  const show = (id: string, isFinal: boolean): void => {
+    wantsFocus.current = isFinal
+    if (id === tabs.shown && isFinal) handle.current?.focus()
+    setTabs((before) => ({ ...before, shown: id }))
+  }
+  const add = (agent = shown?.agent ?? agents[0]?.name): void => {
+    if (tabs.all.length >= maximumTabs) return notifyError(new Error(terminalText.tooMany(maximumTabs)))
+    if (agent !== undefined) setTabs((before) => added(before, { agent }))
+    return undefined
+  }
+  const close = (id: string): void => {
+    const at = tabs.all.findIndex((tab) => tab.id === id)
+    const tab = tabs.all[at]
+    if (tab === undefined) return
+    setTabs((before) => closed(before, id))
+    if (states[id]?.kind !== "open") return
+    notify(terminalText.closed(labelOf(tab)), { label: terminalText.open, run: () => setTabs((before) => reopened(before, tab, at)) })
+  }
+  const move = (id: string, by: number): void => setTabs((before) => moved(before, id, by))
+  const endSearch = (): void => {
+    setSearching(false)
+    handle.current?.endSearch()
+    handle.current?.focus()
+  }
+  const copy = async (): Promise<void> => {
+    const text = handle.current?.selection() ?? ""
+    if (text === "") return notifyError(new Error(terminalText.nothingSelected))
+    await copyText(text)
+    return undefined
+  }
+  const paste = async (): Promise<void> => {
+    try {
+      handle.current?.paste(await navigator.clipboard.readText())
+      handle.current?.focus()
+    } catch {
+      notifyError(new Error(terminalText.pasteFailed))
+    }
+  }
+
+  /** Keys that the console keeps for itself: all have Control and Shift, which programs in terminals hardly use. */
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (event.key === "Insert" && event.shiftKey !== event.ctrlKey) {
+      // Control is copying, Shift is pasting, which the browser does
+      if (event.ctrlKey) void copy()
+      return true
+    }
+    if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey) return false
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (by !== undefined) {
+      const id = beside(tabs, by)
+      if (id !== undefined) show(id, true)
+    } else if (event.key === "ArrowUp") document.querySelector<HTMLElement>('.term-tablist [aria-selected="true"]')?.focus()
+    else if (event.key === "Enter") add()
+    else if (event.code === "KeyC") void copy()
+    else if (event.code === "KeyF") setSearching(true)
+    else return event.code === "KeyV"
+    event.preventDefault()
+    return true
+  }
+
+  return (
+    <div className="term">
+      <div className="term-head">
+        <nav className="term-crumbs" aria-label={workspacesText.title}>
+          <Link to="/@{$owner}/$workspace" params={params} className="truncate">
+            {owner_name}/{name}
+          </Link>
+          <ChevronRight aria-hidden />
+        </nav>
+        <h1 className="term-title">{terminalText.heading}</h1>
+        <div className="term-tools">
+          <IconButton
+            size="small"
+            label={terminalText.search}
+            keys="Ctrl Shift F"
+            icon={<Search />}
+            aria-pressed={isSearching}
+            disabled={shown === undefined}
+            onClick={() => (isSearching ? endSearch() : setSearching(true))}
+          />
+          <IconButton
+            size="small"
+            label={terminalText.smaller}
+            icon={<AArrowDown />}
+            disabled={!font.canShrink}
+            onClick={() => font.change(-1)}
+          />
+          <IconButton
+            size="small"
+            label={terminalText.larger}
+            icon={<AArrowUp />}
+            disabled={!font.canGrow}
+            onClick={() => font.change(1)}
+          />
+          {shown === undefined ? null : (
+            <Menu label={terminalText.more} trigger={<IconButton size="small" label={terminalText.more} icon={<EllipsisVertical />} />}>
+              <MenuItem icon={<Copy />} keys="Ctrl Shift C" onSelect={() => void copy()}>
+                {terminalText.copy}
+              </MenuItem>
+              <MenuItem icon={<ClipboardPaste />} keys="Ctrl Shift V" onSelect={() => void paste()}>
+                {terminalText.paste}
+              </MenuItem>
+              <MenuSeparator />
+              <MenuItem icon={<Pencil />} onSelect={() => setRenaming(shown.id)}>
+                {terminalText.rename}
+              </MenuItem>
+              <MenuItem icon={<ArrowLeft />} isDisabled={tabs.all[0] === shown} onSelect={() => move(shown.id, -1)}>
+                {terminalText.moveLeft}
+              </MenuItem>
+              <MenuItem icon={<ArrowRight />} isDisabled={tabs.all.at(-1) === shown} onSelect={() => move(shown.id, 1)}>
+                {terminalText.moveRight}
+              </MenuItem>
+              <MenuItem asChild>
+                <a href={separatePage(workspace, shown)} target="_blank" rel="noreferrer">
+                  <ExternalLink /> {terminalText.separate}
+                </a>
+              </MenuItem>
+              <MenuSeparator />
+              <MenuItem icon={<X />} onSelect={() => close(shown.id)}>
+                {terminalText.close(labelOf(shown))}
+              </MenuItem>
+            </Menu>
+          )}
+        </div>
+      </div>
+      <TerminalTabs
+        tabs={tabs.all.map((tab) => ({ id: tab.id, label: labelOf(tab), ...toneOf(states[tab.id]) }))}
+        shown={tabs.shown}
+        renaming={renaming}
+        onRenaming={setRenaming}
+        onShow={show}
+        onClose={close}
+        onMove={move}
+        onRename={(id, name) => setTabs((before) => renamed(before, id, name))}
+      >
+        <AddButton agents={agents} onAdd={add} />
+      </TerminalTabs>
+      {isSearching ? <SearchBar found={found} onFind={(...asked) => handle.current?.find(...asked)} onEnd={endSearch} /> : null}
+      <div className="term-body">
+        {shown === undefined ? (
+          <Empty
+            icon={<SquareTerminal />}
+            title={terminalText.none}
+            action={
+              agents.length === 0 ? undefined : (
+                <Button kind="primary" icon={<Plus />} onClick={() => add()}>
+                  {terminalText.add}
+                </Button>
+              )
+            }
+          >
+            {terminalText.noneHint}
+          </Empty>
+        ) : (
+          <Notice
+            workspace={workspace}
+            agent={agents.find(({ name }) => name === shown.agent)}
+            agentName={shown.agent}
+            state={states[shown.id]}
+            onRetry={() => handle.current?.tryNow()}
+            onRenew={() => setTabs((before) => renewed(before, shown.id))}
+          />
+        )}
+        <div className="term-panels">
+          {tabs.all.map((tab) => (
+            <TerminalView
+              key={tab.id}
+              ref={tab === shown ? handle : undefined}
+              tab={tab}
+              label={labelOf(tab)}
+              agent={agents.find(({ name }) => name === tab.agent)}
+              isShown={tab === shown}
+              takesFocus
+              theme={theme}
+              fontSize={font.size}
+              onState={(state) => setState(tab.id, state)}
+              onTitle={(title) => setTitle(tab.id, title)}
+              onFound={(next) => tab === shown && setFound(next)}
+              onHover={setHovered}
+              onKey={onKey}
+              onRenew={() => setTabs((before) => renewed(before, tab.id))}
+            />
+          ))}
+        </div>
+        {hovered === undefined ? null : <div className="term-address truncate mono">{hovered}</div>}
+      </div>
+    </div>
+  )
+}
+
+/** The server's own page with the same shell. */
+const separatePage = ({ name, owner_name }: Workspace, { agent, id }: TerminalTab): string =>
+  serverPage(`/@${owner_name}/${name}.${agent}/terminal?reconnect=${id}`)
+
+const AddButton = ({ agents, onAdd }: { readonly agents: ReadonlyArray<WorkspaceAgent>; readonly onAdd: (agent?: string) => void }) =>
+  agents.length < 2 ? (
+    <IconButton
+      size="small"
+      label={terminalText.add}
+      keys="Ctrl Shift Enter"
+      icon={<Plus />}
+      disabled={agents.length === 0}
+      onClick={() => onAdd()}
+    />
+  ) : (
+    <Menu align="start" label={terminalText.add} trigger={<IconButton size="small" label={terminalText.add} icon={<Plus />} />}>
+      {agents.map(({ id, name }) => (
+        <MenuItem key={id} icon={<SquareTerminal />} onSelect={() => onAdd(name)}>
+          {terminalText.addOn(name)}
+        </MenuItem>
+      ))}
+    </Menu>
+  )
+
+interface SearchProps {
+  readonly found: { readonly at: number; readonly count: number }
+  readonly onFind: TerminalHandle["find"]
+  readonly onEnd: () => void
+}
+
+const SearchBar = ({ found: { at, count }, onEnd, onFind }: SearchProps) => {
+  const [typed, setTyped] = useState("")
+  return (
+    <div className="term-search" role="search">
+      <Search aria-hidden />
+      <input
+        type="search"
+        autoFocus
+        aria-label={terminalText.search}
+        placeholder={terminalText.search}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value)
+          onFind(event.target.value, "previous", true)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onEnd()
+          else if (event.key === "Enter") onFind(typed, event.shiftKey ? "next" : "previous", false)
+          else return
+          event.preventDefault()
+        }}
+      />
+      <span className="term-found" role="status">
+        {typed === "" ? "" : count === 0 ? terminalText.nothing : terminalText.found(at, count)}
+      </span>
+      <IconButton size="small" label={terminalText.previous} icon={<ChevronUp />} onClick={() => onFind(typed, "previous", false)} />
+      <IconButton size="small" label={terminalText.next} icon={<ChevronDown />} onClick={() => onFind(typed, "next", false)} />
+      <IconButton size="small" label={terminalText.closeSearch} icon={<X />} onClick={onEnd} />
+    </div>
+  )
+}
+
+interface NoticeProps {
+  readonly workspace: Workspace
+  readonly agent: WorkspaceAgent | undefined
+  readonly agentName: string
+  readonly state: ConnectionState | undefined
+  readonly onRetry: () => void
+  readonly onRenew: () => void
+}
+
+/** Says what keeps a terminal from being used, and what can be done about it. */
+const Notice = (props: NoticeProps) => {
+  const said = useNotice(props)
+  return (
+    <div className="term-notice" role="status" data-shown={said !== undefined || undefined}>
+      {said?.text === undefined ? null : <span>{said.text}</span>}
+      {said?.action}
+    </div>
+  )
+}
+
+const useNotice = ({
+  agent,
+  agentName,
+  onRenew,
+  onRetry,
+  state,
+  workspace
+}: NoticeProps): { readonly text: string; readonly action?: ReactNode } | undefined => {
+  const { id, latest_build, name, organization_id, owner_id, owner_name } = workspace
+  const may = useMay({ start: { on: "workspace", to: "start", owner: owner_id, organization: organization_id, id } })
+  const act = useAction()
+  const now = useSeconds(state?.kind === "lost")
+  if (isBuilding(latest_build)) {
+    const params = { owner: owner_name, workspace: name, build: String(latest_build.build_number) }
+    return {
+      text: terminalText.building,
+      action: (
+        <ButtonLink size="small" to="/@{$owner}/$workspace/builds/$build" params={params}>
+          {terminalText.showBuild}
+        </ButtonLink>
+      )
+    }
+  }
+  if (latest_build.status !== "running") {
+    return {
+      text: terminalText.off,
+      action:
+        canStart(workspace) && may.start ? (
+          <Button size="small" isBusy={act.isPending} onClick={() => act.mutate({ workspace, action: "start" })}>
+            {actionsText.start}
+          </Button>
+        ) : undefined
+    }
+  }
+  if (agent === undefined) return { text: terminalText.agentMissing(agentName) }
+  if (agent.status === "connecting") return { text: terminalText.agentConnecting(agentName) }
+  if (agent.status !== "connected") return { text: terminalText.agentLost(agentName) }
+  switch (state?.kind) {
+    case "lost": {
+      const seconds = Math.ceil((state.again - now) / 1_000)
+      return {
+        text: seconds > 0 ? terminalText.lostFor(seconds) : terminalText.lostNow,
+        action: (
+          <Button size="small" onClick={onRetry}>
+            {terminalText.tryNow}
+          </Button>
+        )
+      }
+    }
+    case "ended":
+      return {
+        text: terminalText.ended,
+        action: (
+          <Button size="small" onClick={onRenew}>
+            {terminalText.renew}
+          </Button>
+        )
+      }
+    case "refused":
+      return { text: `${terminalText.refused} ${state.error.message}` }
+    case "connecting":
+      return { text: terminalText.connecting }
+    default:
+      return undefined
+  }
+}
+
+/** The time, every second while it is needed. */
+const useSeconds = (isNeeded: boolean): number => {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!isNeeded) return undefined
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [isNeeded])
+  return now
+}

@@ -1,0 +1,190 @@
+/** One terminal: its emulator, and its connection while the agent is there. */
+import type { WorkspaceAgent } from "@atelier/client"
+import * as terminals from "@atelier/client/terminals"
+import type { ITheme } from "@xterm/xterm"
+import "@xterm/xterm/css/xterm.css"
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from "react"
+import { client } from "../../app/client.js"
+import { queryClient } from "../../app/queries.js"
+import { meQuery } from "../../app/session.js"
+import { terminalText } from "../../texts/terminal.js"
+import { type Connection, connect, type ConnectionState } from "./connection.js"
+import { type Emulator, loadEmulator } from "./emulator.js"
+import type { TerminalTab } from "./tabs.js"
+
+/** What the screen does with the terminal that it shows. */
+export interface TerminalHandle extends Pick<Emulator, "find" | "endSearch" | "focus" | "selection" | "paste"> {
+  readonly tryNow: () => void
+}
+
+interface Props {
+  readonly ref: Ref<TerminalHandle> | undefined
+  readonly tab: TerminalTab
+  readonly label: string
+  readonly agent: WorkspaceAgent | undefined
+  readonly isShown: boolean
+  /** The keys go to it as soon as it is there. */
+  readonly takesFocus: boolean
+  readonly theme: ITheme
+  readonly fontSize: number
+  readonly onState: (state: ConnectionState | undefined) => void
+  readonly onTitle: (title: string) => void
+  readonly onFound: (found: { readonly at: number; readonly count: number }) => void
+  readonly onHover: (address: string | undefined) => void
+  readonly onKey: (event: KeyboardEvent) => boolean
+  /** The shell has ended, and another one is wanted. */
+  readonly onRenew: () => void
+}
+
+let loaded: ReturnType<typeof loadEmulator> | undefined
+
+/** Loads the library once; a failure is tried again by the next terminal. */
+const load = (): ReturnType<typeof loadEmulator> => {
+  loaded ??= loadEmulator().catch((error: unknown) => {
+    loaded = undefined
+    throw error
+  })
+  return loaded
+}
+
+export const TerminalView = (props: Props) => {
+  const { agent, fontSize, isShown, label, tab, theme } = props
+  const parent = useRef<HTMLDivElement>(null)
+  const connection = useRef<Connection | undefined>(undefined)
+  const state = useRef<ConnectionState | undefined>(undefined)
+  const [emulator, setEmulator] = useState<Emulator>()
+  const [isBroken, setBroken] = useState(false)
+
+  const onData = useEffectEvent((data: string) => {
+    if (state.current?.kind !== "ended") connection.current?.send({ data })
+    else if (data === "\r") props.onRenew()
+  })
+  const onSize = useEffectEvent(({ cols, rows }: { readonly rows: number; readonly cols: number }) =>
+    connection.current?.send({ height: rows, width: cols })
+  )
+  const onTitle = useEffectEvent(props.onTitle)
+  const onHover = useEffectEvent(props.onHover)
+  const onFound = useEffectEvent(props.onFound)
+  const onKey = useEffectEvent(props.onKey)
+  const onState = useEffectEvent((next: ConnectionState | undefined) => {
+    state.current = next
+    props.onState(next)
+  })
+  const look = useEffectEvent(() => ({ theme, fontSize }))
+  /** Whether the shell may have written something that is shown again when it is connected. */
+  const hasPast = useRef(tab.isKnown === true)
+
+  useEffect(() => {
+    const element = parent.current
+    if (element === null) return undefined
+    let made: Emulator | undefined
+    let isGone = false
+    load().then(
+      (make) => {
+        if (isGone) return
+        made = make({
+          parent: element,
+          ...look(),
+          onData: (data) => onData(data),
+          onSize: (size) => void onSize(size),
+          onTitle: (title) => onTitle(title),
+          onHover: (address) => onHover(address),
+          onFound: (found) => onFound(found),
+          onKey: (event) => onKey(event)
+        })
+        setEmulator(made)
+      },
+      () => {
+        if (!isGone) setBroken(true)
+      }
+    )
+    return () => {
+      isGone = true
+      made?.dispose()
+    }
+  }, [])
+
+  useEffect(() => emulator?.dress(theme, fontSize), [emulator, fontSize, theme])
+
+  useEffect(() => {
+    const element = parent.current
+    if (element === null || emulator === undefined) return undefined
+    const observer = new ResizeObserver(() => emulator.fit())
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [emulator])
+
+  const takeFocus = useEffectEvent(() => {
+    if (isShown && props.takesFocus) emulator?.focus()
+  })
+  useEffect(() => takeFocus(), [emulator])
+
+  const agentId = agent?.status === "connected" ? agent.id : undefined
+  const command = agent?.apps.find(({ slug }) => slug === tab.app)?.command
+  useEffect(() => {
+    if (emulator === undefined || agentId === undefined) return undefined
+    const made = connect({
+      open: (signal) => {
+        const { cols, rows } = emulator.size()
+        const asked = { workspaceagent: agentId, reconnect: tab.id, height: String(rows), width: String(cols) }
+        return terminals.openTerminal(client, command === undefined ? asked : { ...asked, command }, { signal })
+      },
+      onOutput: async (bytes, isFirst) => {
+        const isReplay = isFirst && hasPast.current
+        hasPast.current = true
+        if (!isReplay) return emulator.write(bytes)
+        emulator.reset()
+        return emulator.replay(bytes)
+      },
+      onState: (next) => {
+        onState(next)
+        if (next.kind === "open") {
+          const { cols, rows } = emulator.size()
+          made.send({ height: rows, width: cols })
+        }
+        // The service tells a caller without a session the same as one without the right
+        if (next.kind === "refused") void queryClient.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => undefined)
+      }
+    })
+    connection.current = made
+    const online = (): void => made.tryNow()
+    addEventListener("online", online)
+    return () => {
+      removeEventListener("online", online)
+      made.close()
+      connection.current = undefined
+      onState(undefined)
+    }
+  }, [agentId, command, emulator, tab.id])
+
+  useImperativeHandle(
+    props.ref,
+    () => ({
+      find: (text, direction, isTyping) => emulator?.find(text, direction, isTyping),
+      endSearch: () => emulator?.endSearch(),
+      focus: () => emulator?.focus(),
+      selection: () => emulator?.selection() ?? "",
+      paste: (text) => emulator?.paste(text),
+      tryNow: () => connection.current?.tryNow()
+    }),
+    [emulator]
+  )
+
+  return (
+    <div
+      className="term-panel"
+      role="tabpanel"
+      id={`panel-${tab.id}`}
+      aria-label={terminalText.screen(label)}
+      data-shown={isShown || undefined}
+      aria-hidden={!isShown}
+    >
+      {isBroken ? (
+        <p className="term-broken" role="alert">
+          {terminalText.loadFailed}
+        </p>
+      ) : null}
+      <div ref={parent} className="term-emulator" />
+    </div>
+  )
+}
