@@ -8,6 +8,7 @@ const site = new URL("../dist/site/", import.meta.url)
 const kilobyte = 1_000
 const maximumFirst = 160 * kilobyte
 const maximumScreen = 40 * kilobyte
+const maximumPlot = 30 * kilobyte
 
 interface Chunk {
   readonly file: string
@@ -43,6 +44,10 @@ describe("the compressed JavaScript", () => {
 
   it("of the frame's menus is at most 40 kB more", () => {
     expect(sum([...frame].filter((each) => !first.has(each)))).toBeLessThanOrEqual(maximumScreen)
+  })
+
+  it("of the library that draws charts is at most 30 kB more", () => {
+    expect(sum([...closureOf("src/ui/ChartPlot.tsx")].filter((each) => !frame.has(each)))).toBeLessThanOrEqual(maximumPlot)
   })
 
   const screens = Object.keys(manifest).filter(

@@ -1,6 +1,7 @@
 /** The sidebar: one line for each area. */
 import { accountDestination } from "../screens/account/navigation.js"
 import { deploymentDestination } from "../screens/deployment/navigation.js"
+import { insightsDestination } from "../screens/insights/navigation.js"
 import { auditDestination, connectionsDestination } from "../screens/logs/navigation.js"
 import { organizationsDestination, usersDestination } from "../screens/people/navigation.js"
 import { tasksDestination } from "../screens/tasks/navigation.js"
@@ -12,7 +13,14 @@ export const navigation: ReadonlyArray<NavigationGroup> = [
   { destinations: [workspacesDestination, tasksDestination] },
   {
     label: navigationText.administration,
-    destinations: [usersDestination, organizationsDestination, auditDestination, connectionsDestination, deploymentDestination]
+    destinations: [
+      usersDestination,
+      organizationsDestination,
+      auditDestination,
+      connectionsDestination,
+      insightsDestination,
+      deploymentDestination
+    ]
   },
   { destinations: [accountDestination] }
 ]

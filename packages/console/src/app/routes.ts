@@ -3,6 +3,7 @@ import { createRouter } from "@tanstack/react-router"
 import { accountRoutes } from "../screens/account/routes.js"
 import { createRoutes } from "../screens/create/routes.js"
 import { deploymentRoutes } from "../screens/deployment/routes.js"
+import { insightsRoutes } from "../screens/insights/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
 import { taskRoutes } from "../screens/tasks/routes.js"
@@ -20,6 +21,7 @@ export const routeTree = rootRoute.addChildren([
   ...peopleRoutes,
   ...logRoutes,
   ...deploymentRoutes,
+  ...insightsRoutes,
   ...templateRoutes
 ])
 

@@ -9,7 +9,10 @@ export const deploymentText = {
     notifications: "Notifications",
     applications: "Applications",
     proxies: "Proxies",
-    licenses: "Licences"
+    licenses: "Licences",
+    insights: "Insights",
+    sync: "Provider sync",
+    about: "About"
   },
   save: "Save",
   saved: "Saved"

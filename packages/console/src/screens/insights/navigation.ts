@@ -1,0 +1,12 @@
+import { ChartColumn } from "lucide-react"
+import type { Destination } from "../../app/area.js"
+import { insightsText } from "../../texts/insights.js"
+
+export const insightsDestination: Destination = {
+  label: insightsText.title,
+  icon: ChartColumn,
+  link: { to: "/deployment/insights" },
+  keys: "g i",
+  keywords: ["statistics", "active users", "latency", "activity"],
+  needs: { on: "template", to: "view_insights" }
+}
