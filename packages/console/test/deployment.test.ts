@@ -1,92 +1,156 @@
 /** The deployment's settings, as its owner changes them. */
+import { InsightsRepository } from "@atelier/core/insights"
+import { Timestamp } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { testEngines } from "../../../test/outside/engine.js"
+import { aTemplate } from "../../../test/http/templates.js"
 import { describeConsole, expectWellMade } from "./browser.js"
 
-describeConsole("the settings of a deployment", (console) => {
-  it("have screens without a barrier and without a sideways scroll", async () => {
-    const { open } = console()
-    const { context, go, page } = await open("owner")
-    for (const [path, seen] of [
-      ["/deployment", "Access URL"],
-      ["/deployment/options", "Access URL"],
-      ["/deployment/appearance", "Name and logo"],
-      ["/deployment/notifications", "Pause all notifications"],
-      ["/deployment/oauth2-provider/apps", "No application"],
-      ["/deployment/workspace-proxies", "Workspace proxies"],
-      ["/deployment/licenses", "Features"]
-    ] as const) {
-      await go(path)
-      await page.getByText(seen, { exact: true }).first().waitFor()
+describeConsole(
+  "the settings of a deployment",
+  (console) => {
+    it("tell how the deployment is used, as charts and as tables", async () => {
+      const { open, server } = console()
+      const { id: template_id } = await aTemplate(server, {}, { name: "used", display_name: "Used" })
+      const member = await server.aMember({ username: "worker" })
+      const yesterday = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
+      await server.run(
+        Effect.flatMap(InsightsRepository, ({ putUsage }) =>
+          putUsage(
+            [server.owner(), member].map(({ user }, index) => ({
+              start_time: Timestamp.fromMillis(yesterday + 3_600_000),
+              end_time: Timestamp.fromMillis(yesterday + 5_400_000),
+              template_id,
+              user_id: user.id,
+              median_latency_ms: 20 + 300 * index,
+              usage_mins: 30,
+              ssh_mins: 12,
+              sftp_mins: 0,
+              reconnecting_pty_mins: 0,
+              vscode_mins: 0,
+              jetbrains_mins: 0,
+              app_usage_mins: {}
+            }))
+          )
+        )
+      )
+      const { context, go, page } = await open("auditor")
+      await go("/deployment/insights?zone=UTC&range=week")
+      const active = page.getByRole("figure", { name: "Active users of templates" })
+      await active.getByRole("img").focus()
+      for (const key of ["End", "ArrowLeft"]) await page.keyboard.press(key)
+      const date = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" }).format(yesterday)
+      await active.getByRole("status").getByText(date).waitFor()
+      await active.getByRole("button", { name: "Show as a table" }).click()
+      await active.getByRole("row", { name: `${date} 2` }).waitFor()
+      await page
+        .getByRole("table", { name: "Applications" })
+        .getByRole("row", { name: /SSH.*24 min/ })
+        .waitFor()
+      await page
+        .getByRole("table", { name: "Latency by user" })
+        .getByRole("row", { name: /worker.*320 ms/ })
+        .waitFor()
       await expectWellMade(page)
-    }
-    await context.close()
-  })
+      await page.getByLabel("Range").selectOption("today")
+      await page.getByText("No user has used a workspace in this time.").first().waitFor()
+      expect(new URL(page.url()).search).toContain("range=today")
+      await page.goBack()
+      await context.close()
+      const other = await open("member")
+      await other.go("/deployment/insights")
+      await other.page.getByText("You have no access to this, or it does not exist").waitFor()
+      expect(await other.page.getByRole("link", { name: "Insights" }).count()).toBe(0)
+      await other.context.close()
+    })
 
-  it("find an option by its words", async () => {
-    const { open } = console()
-    const { context, go, page } = await open("owner")
-    await go("/deployment/options")
-    await page.getByLabel("Find an option").fill("wildcard url")
-    await page.getByText("Wildcard Access URL").waitFor()
-    expect(await page.getByText("Autobuild Poll Interval").count()).toBe(0)
-    await context.close()
-  })
+    it("have screens without a barrier and without a sideways scroll", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("owner")
+      for (const [path, seen] of [
+        ["/deployment", "Access URL"],
+        ["/deployment/options", "Access URL"],
+        ["/deployment/appearance", "Name and logo"],
+        ["/deployment/notifications", "Pause all notifications"],
+        ["/deployment/oauth2-provider/apps", "No application"],
+        ["/deployment/workspace-proxies", "Workspace proxies"],
+        ["/deployment/licenses", "Features"]
+      ] as const) {
+        await go(path)
+        await page.getByText(seen, { exact: true }).first().waitFor()
+        await expectWellMade(page)
+      }
+      await context.close()
+    })
 
-  it("announce something to everyone", async () => {
-    const { open } = console()
-    const { context, go, page } = await open("owner")
-    await go("/deployment/appearance")
-    await page.getByRole("button", { name: "Add an announcement" }).click()
-    await page.getByLabel("Message").fill("The databases move on Sunday.")
-    await page.getByRole("button", { name: "Save" }).click()
-    await page.getByText("Saved").waitFor()
-    const other = await open("member")
-    await other.go("/workspaces")
-    await other.page.getByText("The databases move on Sunday.").waitFor()
-    await other.context.close()
-    await context.close()
-  })
+    it("find an option by its words", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("owner")
+      await go("/deployment/options")
+      await page.getByLabel("Find an option").fill("wildcard url")
+      await page.getByText("Wildcard Access URL").waitFor()
+      expect(await page.getByText("Autobuild Poll Interval").count()).toBe(0)
+      await context.close()
+    })
 
-  it("register an application with a secret that is shown once", async () => {
-    const { open } = console()
-    const { context, go, page } = await open("owner")
-    await go("/deployment/oauth2-provider/apps")
-    await page.getByRole("button", { name: "New application" }).click()
-    const dialog = page.getByRole("dialog")
-    await dialog.getByLabel("Name").fill("Dashboard")
-    await dialog.getByLabel("Callback URL").fill("https://dashboard.example.com/callback")
-    await dialog.getByRole("button", { name: "New application" }).click()
-    await page.getByRole("heading", { level: 1, name: "Dashboard" }).waitFor()
-    await page.getByRole("button", { name: "New secret" }).click()
-    await page.getByRole("heading", { name: "Copy the secret now" }).waitFor()
-    const secret = (await page.locator("pre").textContent()) ?? ""
-    expect(secret.length).toBeGreaterThan(20)
-    await page.getByRole("button", { name: "Done" }).click()
-    await page.getByRole("button", { name: "Delete secret" }).waitFor()
-    expect(await page.content()).not.toContain(secret)
-    await expectWellMade(page)
-    await context.close()
-  })
+    it("announce something to everyone", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("owner")
+      await go("/deployment/appearance")
+      await page.getByRole("button", { name: "Add an announcement" }).click()
+      await page.getByLabel("Message").fill("The databases move on Sunday.")
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved").waitFor()
+      const other = await open("member")
+      await other.go("/workspaces")
+      await other.page.getByText("The databases move on Sunday.").waitFor()
+      await other.context.close()
+      await context.close()
+    })
 
-  it("make a key for provisioners and a token for a proxy", async () => {
-    const { open } = console()
-    const { context, go, page } = await open("owner")
-    await go("/organizations/default/provisioners")
-    await page.getByRole("button", { name: "New key" }).click()
-    await page.getByRole("dialog").getByLabel("Name").fill("builders")
-    await page.getByRole("dialog").getByLabel("Tags optional").fill("zone=north")
-    await page.getByRole("dialog").getByRole("button", { name: "New key" }).click()
-    await page.getByRole("heading", { name: "Copy the key now" }).waitFor()
-    await page.getByRole("button", { name: "Done" }).click()
-    await page.getByText("zone=north").waitFor()
+    it("register an application with a secret that is shown once", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("owner")
+      await go("/deployment/oauth2-provider/apps")
+      await page.getByRole("button", { name: "New application" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Name").fill("Dashboard")
+      await dialog.getByLabel("Callback URL").fill("https://dashboard.example.com/callback")
+      await dialog.getByRole("button", { name: "New application" }).click()
+      await page.getByRole("heading", { level: 1, name: "Dashboard" }).waitFor()
+      await page.getByRole("button", { name: "New secret" }).click()
+      await page.getByRole("heading", { name: "Copy the secret now" }).waitFor()
+      const secret = (await page.locator("pre").textContent()) ?? ""
+      expect(secret.length).toBeGreaterThan(20)
+      await page.getByRole("button", { name: "Done" }).click()
+      await page.getByRole("button", { name: "Delete secret" }).waitFor()
+      expect(await page.content()).not.toContain(secret)
+      await expectWellMade(page)
+      await context.close()
+    })
 
-    await go("/deployment/workspace-proxies")
-    await page.getByRole("button", { name: "New proxy" }).click()
-    await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("north")
-    await page.getByRole("dialog").getByRole("button", { name: "New proxy" }).click()
-    await page.getByRole("heading", { name: "Copy the token now" }).waitFor()
-    await page.getByRole("button", { name: "Done" }).click()
-    await page.getByText("Never connected").waitFor()
-    await context.close()
-  })
-})
+    it("make a key for provisioners and a token for a proxy", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("owner")
+      await go("/organizations/default/provisioners")
+      await page.getByRole("button", { name: "New key" }).click()
+      await page.getByRole("dialog").getByLabel("Name").fill("builders")
+      await page.getByRole("dialog").getByLabel("Tags optional").fill("zone=north")
+      await page.getByRole("dialog").getByRole("button", { name: "New key" }).click()
+      await page.getByRole("heading", { name: "Copy the key now" }).waitFor()
+      await page.getByRole("button", { name: "Done" }).click()
+      await page.getByText("zone=north").waitFor()
+
+      await go("/deployment/workspace-proxies")
+      await page.getByRole("button", { name: "New proxy" }).click()
+      await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("north")
+      await page.getByRole("dialog").getByRole("button", { name: "New proxy" }).click()
+      await page.getByRole("heading", { name: "Copy the token now" }).waitFor()
+      await page.getByRole("button", { name: "Done" }).click()
+      await page.getByText("Never connected").waitFor()
+      await context.close()
+    })
+  },
+  { provisioner: testEngines }
+)
