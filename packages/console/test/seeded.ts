@@ -1,7 +1,7 @@
 /** A deployment with something to see on each screen. */
 import { ownerPassword, type ServerOptions } from "../../../test/http/server.js"
 import { testEngines } from "../../../test/outside/engine.js"
-import { aTemplate } from "../../../test/http/templates.js"
+import { anImportedVersion, aTemplate } from "../../../test/http/templates.js"
 import { anApp } from "../../../test/records/resources.js"
 import { aBuild, aWorkspace } from "../../../test/http/workspaceCalls.js"
 import type { ConsoleTest } from "./browser.js"
@@ -26,7 +26,23 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
   const node = await aTemplate(
     server,
     {
-      readme: "# Node.js\n\nA workspace with Node.js, git and an editor.",
+      readme: [
+        "# Node.js",
+        "A workspace with **Node.js**, git and an editor. It starts in about ten seconds.",
+        "## What is inside",
+        "- Node.js, npm and `corepack`\n- git with your keys\n- an editor in the browser",
+        "```sh\nnpm create vite@latest\n```",
+        "| Size | CPUs | Memory |\n| --- | --- | --- |\n| 1 | 1 | 2 GB |\n| 2 | 2 | 4 GB |"
+      ].join("\n\n"),
+      variables: [
+        {
+          name: "registry",
+          description: "The registry that npm uses",
+          default_value: "https://registry.npmjs.org",
+          value: "https://registry.npmjs.org"
+        },
+        { name: "token", description: "For packages of the company", sensitive: true, required: false, value: "secret" }
+      ],
       parameters: [
         { name: "size", display_name: "Size", type: "number", default_value: "2", mutable: true },
         { name: "region", display_name: "Region", default_value: "eu", mutable: true }
@@ -36,6 +52,9 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
     },
     { name: "node", display_name: "Node.js", description: "Node.js with git and an editor.", icon: "/icon/nodejs.svg" }
   )
+  const next = { template_id: node.id, message: "Node.js 24 and a larger default size" }
+  await anImportedVersion(server, { readme: "# Node.js 24", started: [{ name: "machine" }] }, { ...next, name: "node-24" })
+  await anImportedVersion(server, { fails: "parse" }, { template_id: node.id, name: "broken" })
   const shell = await aTemplate(
     server,
     {

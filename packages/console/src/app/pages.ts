@@ -1,5 +1,5 @@
 /** Lists that the server answers in pages. */
-import { keepPreviousData, useQueries } from "@tanstack/react-query"
+import { keepPreviousData, useQueries, type UseQueryResult } from "@tanstack/react-query"
 import { useState } from "react"
 
 export interface FetchedPage<Row> {
@@ -80,3 +80,20 @@ export const usePages = <Row>({ fetch, queryKey, refetchAfter, size = 100 }: Pag
     }
   }
 }
+
+/** A list that the server answers whole, as the tables of `ui/PagedTable` take it. */
+export const wholePages = <Row>({
+  data,
+  error,
+  isLoadingError,
+  refetch
+}: Pick<UseQueryResult<ReadonlyArray<Row>>, "data" | "error" | "isLoadingError" | "refetch">): Pages<Row> => ({
+  count: data?.length ?? 0,
+  rowAt: (index) => data?.[index],
+  loaded: data ?? [],
+  onRange: () => undefined,
+  isPending: data === undefined && !isLoadingError,
+  error: isLoadingError ? (error ?? undefined) : undefined,
+  missing: undefined,
+  retry: () => void refetch()
+})

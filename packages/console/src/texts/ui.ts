@@ -1,4 +1,12 @@
 /** Texts of the components. */
+export const accessText = {
+  group: "Group",
+  who: "Add user or group",
+  role: "Role",
+  add: "Share",
+  remove: (name: string) => `Stop sharing with ${name}`
+}
+
 export const fieldText = {
   optional: "optional",
   show: "Show",

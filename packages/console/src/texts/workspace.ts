@@ -148,11 +148,7 @@ export const settingsText = {
   custom: "This schedule was written by hand; saving replaces it.",
   sharingTitle: "Sharing",
   sharingHint: "Users and groups that may use this workspace, or manage it too.",
-  add: "Add user or group",
-  share: "Share",
   use: "Can use",
   admin: "Can manage",
-  remove: (name: string) => `Stop sharing with ${name}`,
-  notShared: "Only you can use this workspace.",
-  group: "Group"
+  notShared: "Only you can use this workspace."
 }

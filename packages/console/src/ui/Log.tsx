@@ -2,6 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { ArrowDownToLine, ChevronDown, ChevronUp, Download, Search, WrapText } from "lucide-react"
 import { memo, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { saveFile } from "../app/saveFile.js"
 import { logText } from "../texts/ui.js"
 import { ansiSpans, plainText } from "./ansi.js"
 import { IconButton } from "./Button.js"
@@ -67,14 +68,7 @@ export const Log = ({ fileName, height = 420, isLive = false, label, lines }: Pr
     virtualizer.scrollToIndex(found[index] ?? 0, { align: "center" })
   }
 
-  const download = (): void => {
-    const address = URL.createObjectURL(new Blob([lines.map(({ text }) => plainText(text)).join("\n"), "\n"], { type: "text/plain" }))
-    const link = document.createElement("a")
-    link.href = address
-    link.download = fileName
-    link.click()
-    URL.revokeObjectURL(address)
-  }
+  const download = (): void => saveFile(fileName, [lines.map(({ text }) => plainText(text)).join("\n"), "\n"], "text/plain")
 
   return (
     <div className="log">

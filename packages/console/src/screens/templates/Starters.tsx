@@ -1,5 +1,5 @@
 /** Templates that the deployment brings along: the way to the first workspace. */
-import { AtelierError, type ProvisionerJobLog, type TemplateExample } from "@atelier/client"
+import type { TemplateExample } from "@atelier/client"
 import * as templates from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
@@ -7,20 +7,19 @@ import { useNavigate } from "@tanstack/react-router"
 import { LayoutTemplate } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
-import { useGrowing, useLive } from "../../app/live.js"
 import { useOrganization, useOrganizations } from "../../app/session.js"
-import { createText } from "../../texts/create.js"
-import { startersText } from "../../texts/templates.js"
+import { startersText, templatesText } from "../../texts/templates.js"
 import { dialogText } from "../../texts/ui.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Button } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
 import { Field, Input, Select } from "../../ui/Field.js"
 import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
-import { Log } from "../../ui/Log.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
+import { imported } from "./imported.js"
+import { VersionLog } from "./VersionLog.js"
 import "../create/Gallery.css"
 
 export const Starters = () => {
@@ -34,7 +33,7 @@ export const Starters = () => {
       <PageHeader
         title={startersText.title}
         description={startersText.description}
-        crumbs={[{ label: createText.gallery, link: { to: "/new" } }]}
+        crumbs={[{ label: templatesText.title, link: { to: "/templates" } }]}
       />
       {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
@@ -82,19 +81,6 @@ export const Starters = () => {
       </Dialog>
     </Page>
   )
-}
-
-const recheck = 500
-
-/** Waits for the end of an import, and fails with its reason. */
-const imported = async (id: string): Promise<void> => {
-  for (;;) {
-    const { job } = await templateVersions.getTemplateVersion(client, { templateversion: id })
-    if (job.status === "succeeded") return
-    if (job.status === "failed") throw new AtelierError({ status: 400, message: startersText.failed, detail: job.error })
-    if (job.status === "canceled") throw new AtelierError({ status: 400, message: startersText.canceled })
-    await new Promise((resolve) => setTimeout(resolve, recheck))
-  }
 }
 
 const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; readonly onClose: () => void }) => {
@@ -146,7 +132,7 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
           />
         </Field>
       )}
-      {version === undefined ? null : <ImportLog key={version} version={version} />}
+      {version === undefined ? null : <VersionLog key={version} version={version} height={200} />}
       <FormActions>
         <Button onClick={onClose}>{dialogText.cancel}</Button>
         <AddButton />
@@ -160,21 +146,3 @@ const AddButton = () => (
     {startersText.import}
   </Button>
 )
-
-const ImportLog = ({ version }: { readonly version: string }) => {
-  const [lines, add] = useGrowing<ProvisionerJobLog>()
-  const { state } = useLive({
-    of: [version],
-    open: (signal) => templateVersions.followTemplateVersionLogs(client, { templateversion: version }, { signal }),
-    onValue: (line) => add([line])
-  })
-  return (
-    <Log
-      label={startersText.log}
-      fileName={`import-${version}.log`}
-      height={200}
-      isLive={state === "live" || state === "connecting"}
-      lines={lines.map(({ created_at, id, log_level, output }) => ({ id, text: output, at: created_at, level: log_level }))}
-    />
-  )
-}

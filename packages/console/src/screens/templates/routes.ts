@@ -1,11 +1,76 @@
 /** The addresses of templates. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { filterSearch } from "../../app/filter.js"
 import { rootRoute } from "../../app/root.js"
 
+export interface VersionListSearch {
+  readonly archived?: boolean
+}
+
+const list = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/templates",
+  validateSearch: filterSearch,
+  component: lazyRouteComponent(() => import("./TemplateList.js"), "TemplateList")
+})
+
+const starters = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/starter-templates",
+  component: lazyRouteComponent(() => import("./Starters.js"), "Starters")
+})
+
+const template = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/templates/$organization/$template",
+  component: lazyRouteComponent(() => import("./TemplateFrame.js"), "TemplateFrame")
+})
+
+const overview = createRoute({
+  getParentRoute: () => template,
+  path: "/",
+  component: lazyRouteComponent(() => import("./Overview.js"), "Overview")
+})
+
+const versions = createRoute({
+  getParentRoute: () => template,
+  path: "/versions",
+  validateSearch: ({ archived }: Readonly<Record<string, unknown>>): VersionListSearch => (archived === true ? { archived } : {}),
+  component: lazyRouteComponent(() => import("./VersionList.js"), "VersionList")
+})
+
+const version = createRoute({
+  getParentRoute: () => template,
+  path: "/versions/$version",
+  component: lazyRouteComponent(() => import("./VersionDetail.js"), "VersionDetail")
+})
+
+const settings = createRoute({
+  getParentRoute: () => template,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./settings/General.js"), "General")
+})
+
+const schedule = createRoute({
+  getParentRoute: () => template,
+  path: "/settings/schedule",
+  component: lazyRouteComponent(() => import("./settings/Schedule.js"), "Schedule")
+})
+
+const permissions = createRoute({
+  getParentRoute: () => template,
+  path: "/settings/permissions",
+  component: lazyRouteComponent(() => import("./settings/Permissions.js"), "Permissions")
+})
+
+const variables = createRoute({
+  getParentRoute: () => template,
+  path: "/settings/variables",
+  component: lazyRouteComponent(() => import("./settings/Variables.js"), "Variables")
+})
+
 export const templateRoutes = [
-  createRoute({
-    getParentRoute: () => rootRoute,
-    path: "/starter-templates",
-    component: lazyRouteComponent(() => import("./Starters.js"), "Starters")
-  })
+  list,
+  starters,
+  template.addChildren([overview, versions, version, settings, schedule, permissions, variables])
 ] as const

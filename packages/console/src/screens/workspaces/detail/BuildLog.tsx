@@ -3,17 +3,11 @@ import type { ProvisionerJobLog, WorkspaceBuild } from "@atelier/client"
 import * as builds from "@atelier/client/builds"
 import { useRef } from "react"
 import { client } from "../../../app/client.js"
+import { jobLines } from "../../../app/jobLog.js"
 import { useGrowing, useLive } from "../../../app/live.js"
 import { workspaceText } from "../../../texts/workspace.js"
-import { Log, type LogLine } from "../../../ui/Log.js"
+import { Log } from "../../../ui/Log.js"
 import { ErrorState } from "../../../ui/States.js"
-
-/** Puts a heading before the first line of each stage. */
-const linesOf = (logs: ReadonlyArray<ProvisionerJobLog>): ReadonlyArray<LogLine> =>
-  logs.flatMap(({ created_at, id, log_level, output, stage }, index) => [
-    ...(stage !== "" && stage !== logs[index - 1]?.stage ? [{ id: `stage ${id}`, text: stage, at: created_at, isHeading: true }] : []),
-    ...(output === "" ? [] : [{ id, text: output, at: created_at, level: log_level }])
-  ])
 
 interface Props {
   readonly build: WorkspaceBuild
@@ -40,7 +34,7 @@ export const BuildLog = ({ build: { build_number, id, job, workspace_name }, hei
       ) : null}
       <Log
         label={workspaceText.buildLog}
-        lines={linesOf(logs)}
+        lines={jobLines(logs)}
         fileName={`${workspace_name}-build-${build_number}.log`}
         isLive={state === "live"}
         height={height}

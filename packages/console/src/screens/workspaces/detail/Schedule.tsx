@@ -9,6 +9,7 @@ import { queryClient } from "../../../app/queries.js"
 import { settingsText } from "../../../texts/workspace.js"
 import { Callout } from "../../../ui/Callout.js"
 import { Combobox } from "../../../ui/Combobox.js"
+import { DayChoice } from "../../../ui/DayChoice.js"
 import { Field, Input, Switch } from "../../../ui/Field.js"
 import { Form, FormActions } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
@@ -52,11 +53,6 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
     await queryClient.invalidateQueries({ queryKey: ["workspaces"] })
   }
 
-  const toggle = (day: number): void =>
-    setSchedule({
-      ...schedule,
-      days: schedule.days.includes(day) ? schedule.days.filter((each) => each !== day) : [...schedule.days, day].toSorted()
-    })
   const zones = Intl.supportedValuesOf("timeZone")
   return (
     <Section title={settingsText.scheduleTitle}>
@@ -76,19 +72,12 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
               </Callout>
             ) : null}
             <Field label={settingsText.days} name="schedule">
-              <div className="sch-days" role="group" aria-label={settingsText.days}>
-                {settingsText.dayNames.map((name, day) => (
-                  <button
-                    key={name}
-                    type="button"
-                    className="sch-day"
-                    aria-pressed={schedule.days.includes(day)}
-                    onClick={() => toggle(day)}
-                  >
-                    {name}
-                  </button>
-                ))}
-              </div>
+              <DayChoice
+                label={settingsText.days}
+                days={settingsText.dayNames.map((label, day) => ({ value: String(day), label }))}
+                chosen={schedule.days.map(String)}
+                onChange={(days) => setSchedule({ ...schedule, days: days.map(Number) })}
+              />
             </Field>
             <div className="sch-when">
               <Field label={settingsText.time}>

@@ -1,0 +1,116 @@
+/** One version: what became of its import, and what a workspace of it consists of. */
+import type { Template, TemplateVersion } from "@atelier/client"
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, useNavigate } from "@tanstack/react-router"
+import { ArrowUpToLine } from "lucide-react"
+import { useState } from "react"
+import { versionsText } from "../../texts/templates.js"
+import { Badge, Status } from "../../ui/Badge.js"
+import { Button } from "../../ui/Button.js"
+import { Callout } from "../../ui/Callout.js"
+import { Section, useTitle } from "../../ui/Page.js"
+import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Time } from "../../ui/Time.js"
+import { useTemplateQuery, useTemplateRights, versionByNameQuery } from "./queries.js"
+import { Resources } from "./Resources.js"
+import { canPromote, PromoteDialog, VersionMenu } from "./VersionActions.js"
+import { VersionLog } from "./VersionLog.js"
+import { importState } from "./versionState.js"
+
+const route = getRouteApi("/templates/$organization/$template/versions/$version")
+
+export const VersionDetail = () => {
+  const { version } = route.useParams()
+  const { data: template } = useTemplateQuery()
+  return template === undefined ? null : <Found key={`${template.id} ${version}`} template={template} name={version} />
+}
+
+const Found = ({ name, template }: { readonly template: Template; readonly name: string }) => {
+  const { data: version, error, isLoadingError, refetch } = useQuery(versionByNameQuery(template.id, name))
+  useTitle(`${template.display_name || template.name} ${name}`)
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
+  if (version === undefined) return <SkeletonLines count={6} />
+  return (
+    <>
+      <Head template={template} version={version} />
+      <Outcome version={version} />
+      {version.job.status === "succeeded" ? <Resources version={version.id} /> : null}
+      <Section title={versionsText.log}>
+        <VersionLog key={version.id} version={version.id} height={320} />
+      </Section>
+    </>
+  )
+}
+
+const Head = ({ template, version }: { readonly template: Template; readonly version: TemplateVersion }) => {
+  const { archived, created_at, created_by, id, job, message, name } = version
+  const may = useTemplateRights(template)
+  const navigate = useNavigate()
+  const [isPromoting, setPromoting] = useState(false)
+  const params = { organization: template.organization_name, template: template.name }
+  const { isMoving, label, tone } = importState(job)
+  return (
+    <div className="tpl-version">
+      <div className="tpl-version-text">
+        <div className="tpl-name-line">
+          <h2 className="truncate mono tpl-version-name" title={name}>
+            {name}
+          </h2>
+          {id === template.active_version_id ? <Badge tone="green">{versionsText.active}</Badge> : null}
+          {archived ? <Badge>{versionsText.archived}</Badge> : null}
+        </div>
+        <div className="tpl-line">
+          <Status tone={tone} isMoving={isMoving}>
+            {label}
+          </Status>
+          <span className="faint">
+            <Time at={created_at} /> {versionsText.madeBy(created_by.username)}
+          </span>
+        </div>
+        {message === "" ? null : <p className="tpl-message">{message}</p>}
+      </div>
+      <div className="page-actions">
+        {may.update && canPromote(template, version) ? (
+          <Button icon={<ArrowUpToLine />} onClick={() => setPromoting(true)}>
+            {versionsText.promote}
+          </Button>
+        ) : null}
+        <VersionMenu
+          kind="secondary"
+          template={template}
+          version={version}
+          mayUpdate={may.update}
+          mayUse={may.use && may.createWorkspace}
+          onRenamed={(version) =>
+            void navigate({
+              to: "/templates/$organization/$template/versions/$version",
+              params: { ...params, version },
+              replace: true
+            })
+          }
+        />
+        <PromoteDialog template={template} version={version} isOpen={isPromoting} onClose={() => setPromoting(false)} />
+      </div>
+    </div>
+  )
+}
+
+/** What is wrong with an import, or what it waits for. */
+export const Outcome = ({ version: { job, matched_provisioners } }: { readonly version: TemplateVersion }) => {
+  if (job.status === "failed")
+    return (
+      <Callout kind="error" title={versionsText.importFailed}>
+        <span className="tpl-failure">{job.error}</span>
+      </Callout>
+    )
+  if (job.status !== "pending") return null
+  if (matched_provisioners !== undefined && matched_provisioners.count === 0)
+    return (
+      <Callout kind="warning" title={versionsText.noProvisioner}>
+        {versionsText.noProvisionerHint}
+      </Callout>
+    )
+  if (matched_provisioners !== undefined && matched_provisioners.available === 0)
+    return <Callout kind="warning" title={versionsText.awayProvisioner} />
+  return job.queue_size > 0 ? <p className="muted">{versionsText.waiting(job.queue_position, job.queue_size)}</p> : null
+}

@@ -1,0 +1,181 @@
+/** When workspaces of a template stop, start, become dormant and end. */
+import type { Template } from "@atelier/client"
+import * as templates from "@atelier/client/templates"
+import { useState } from "react"
+import { client } from "../../../app/client.js"
+import { queryClient } from "../../../app/queries.js"
+import { settingsText } from "../../../texts/templates.js"
+import { DayChoice } from "../../../ui/DayChoice.js"
+import { Checkbox, Field, Input } from "../../../ui/Field.js"
+import { Form, FormActions } from "../../../ui/Form.js"
+import { Section } from "../../../ui/Page.js"
+import { notify } from "../../../ui/Toast.js"
+import { refreshTemplates, templateQuery } from "../queries.js"
+import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+export const Schedule = () => <SettingsFrame>{(template) => <ScheduleForm key={template.id} template={template} />}</SettingsFrame>
+
+type Day = Template["autostart_requirement"]["days_of_week"][number]
+
+const dayNames = new Set(settingsText.days.map(({ value }) => value))
+const isDay = (name: string): name is Day => dayNames.has(name)
+
+/** The lengths of time of the form, each with its unit. */
+const units = {
+  default_ttl_ms: hour,
+  activity_bump_ms: hour,
+  time_til_autostop_notify_ms: minute,
+  failure_ttl_ms: day,
+  time_til_dormant_ms: day,
+  time_til_dormant_autodelete_ms: day
+} as const
+
+type Length = keyof typeof units
+
+const written = (milliseconds: number, unit: number): string => String(Math.round((milliseconds / unit) * 1_000) / 1_000)
+
+const lengthsOf = (template: Template): Readonly<Record<Length, string>> => ({
+  default_ttl_ms: written(template.default_ttl_ms, units.default_ttl_ms),
+  activity_bump_ms: written(template.activity_bump_ms, units.activity_bump_ms),
+  time_til_autostop_notify_ms: written(template.time_til_autostop_notify_ms, units.time_til_autostop_notify_ms),
+  failure_ttl_ms: written(template.failure_ttl_ms, units.failure_ttl_ms),
+  time_til_dormant_ms: written(template.time_til_dormant_ms, units.time_til_dormant_ms),
+  time_til_dormant_autodelete_ms: written(template.time_til_dormant_autodelete_ms, units.time_til_dormant_autodelete_ms)
+})
+
+const isLength = (text: string): boolean => text.trim() !== "" && Number.isFinite(Number(text)) && Number(text) >= 0
+
+const ScheduleForm = ({ template: given }: { readonly template: Template }) => {
+  // As it was when the form was opened or saved
+  const [template, setTemplate] = useState(given)
+  const [lengths, setLengths] = useState(() => lengthsOf(given))
+  const [stopDays, setStopDays] = useState<ReadonlyArray<string>>(given.autostop_requirement.days_of_week)
+  const [weeks, setWeeks] = useState(String(given.autostop_requirement.weeks))
+  const [startDays, setStartDays] = useState<ReadonlyArray<string>>(given.autostart_requirement.days_of_week)
+  const [mayStart, setMayStart] = useState(given.allow_user_autostart)
+  const [mayStop, setMayStop] = useState(given.allow_user_autostop)
+  const [isUseReset, setUseReset] = useState(false)
+  const [isDormancyReset, setDormancyReset] = useState(false)
+  const before = lengthsOf(template)
+  const isChanged = (name: Length): boolean => lengths[name] !== before[name]
+  // A length that is not touched stays to the millisecond
+  const milliseconds = (name: Length): number => (isChanged(name) ? Math.round(Number(lengths[name]) * units[name]) : template[name])
+  const areWeeksRight = /^\d+$/.test(weeks) && Number(weeks) >= 1 && Number(weeks) <= 16
+  const isRight = Object.values(lengths).every(isLength) && (stopDays.length === 0 || areWeeksRight)
+
+  const save = async (): Promise<void> => {
+    const next = await templates.updateTemplate(client, {
+      template: template.id,
+      body: {
+        default_ttl_ms: milliseconds("default_ttl_ms"),
+        activity_bump_ms: milliseconds("activity_bump_ms"),
+        time_til_autostop_notify_ms: milliseconds("time_til_autostop_notify_ms"),
+        failure_ttl_ms: milliseconds("failure_ttl_ms"),
+        time_til_dormant_ms: milliseconds("time_til_dormant_ms"),
+        time_til_dormant_autodelete_ms: milliseconds("time_til_dormant_autodelete_ms"),
+        autostop_requirement: { days_of_week: stopDays.filter(isDay), weeks: areWeeksRight ? Number(weeks) : 1 },
+        autostart_requirement: { days_of_week: startDays.filter(isDay) },
+        allow_user_autostart: mayStart,
+        allow_user_autostop: mayStop,
+        ...(isUseReset && isChanged("time_til_dormant_ms") ? { update_workspace_last_used_at: true } : {}),
+        ...(isDormancyReset && isChanged("time_til_dormant_autodelete_ms") ? { update_workspace_dormant_at: true } : {})
+      }
+    })
+    queryClient.setQueryData(templateQuery(next.organization_name, next.name).queryKey, next)
+    setTemplate(next)
+    setLengths(lengthsOf(next))
+    setUseReset(false)
+    setDormancyReset(false)
+    notify(settingsText.saved)
+    await refreshTemplates()
+  }
+
+  const length = (name: Length, label: string, hint: string) => (
+    <Field label={label} name={name} hint={hint} error={isLength(lengths[name]) ? undefined : settingsText.notNumber}>
+      <Input
+        type="number"
+        min={0}
+        step="any"
+        inputMode="decimal"
+        value={lengths[name]}
+        onChange={(event) => setLengths({ ...lengths, [name]: event.target.value })}
+      />
+    </Field>
+  )
+
+  return (
+    <Form onSubmit={save}>
+      <Section title={settingsText.stop}>
+        <div className="tpl-fields">
+          <div className="tpl-pair">
+            {length("default_ttl_ms", settingsText.ttl, settingsText.ttlHint)}
+            {length("activity_bump_ms", settingsText.bump, settingsText.bumpHint)}
+            {length("time_til_autostop_notify_ms", settingsText.notify, settingsText.notifyHint)}
+          </div>
+          <Checkbox label={settingsText.userStop} checked={mayStop} onChange={(event) => setMayStop(event.target.checked)} />
+          <Field label={settingsText.requiredStop} name="autostop_requirement.days_of_week" hint={settingsText.requiredStopHint}>
+            <DayChoice label={settingsText.requiredStop} days={settingsText.days} chosen={stopDays} onChange={setStopDays} />
+          </Field>
+          {stopDays.length === 0 ? null : (
+            <div className="tpl-pair">
+              <Field
+                label={settingsText.weeks}
+                name="autostop_requirement.weeks"
+                hint={settingsText.weeksHint}
+                error={areWeeksRight ? undefined : settingsText.notWeeks}
+              >
+                <Input type="number" min={1} max={16} value={weeks} onChange={(event) => setWeeks(event.target.value)} />
+              </Field>
+            </div>
+          )}
+        </div>
+      </Section>
+      <Section title={settingsText.start}>
+        <div className="tpl-fields">
+          <Checkbox label={settingsText.userStart} checked={mayStart} onChange={(event) => setMayStart(event.target.checked)} />
+          <Field label={settingsText.startDays} name="autostart_requirement.days_of_week">
+            <DayChoice
+              label={settingsText.startDays}
+              days={settingsText.days}
+              chosen={startDays}
+              onChange={setStartDays}
+              isDisabled={!mayStart}
+            />
+          </Field>
+        </div>
+      </Section>
+      <Section title={settingsText.cleanup}>
+        <div className="tpl-fields">
+          <div className="tpl-pair">
+            {length("failure_ttl_ms", settingsText.failure, settingsText.daysHint)}
+            {length("time_til_dormant_ms", settingsText.dormant, settingsText.dormantHint)}
+            {length("time_til_dormant_autodelete_ms", settingsText.autodelete, settingsText.autodeleteHint)}
+          </div>
+          {isChanged("time_til_dormant_ms") && Number(lengths.time_til_dormant_ms) > 0 ? (
+            <Checkbox
+              label={settingsText.resetUse}
+              hint={settingsText.resetUseHint}
+              checked={isUseReset}
+              onChange={(event) => setUseReset(event.target.checked)}
+            />
+          ) : null}
+          {isChanged("time_til_dormant_autodelete_ms") && Number(lengths.time_til_dormant_autodelete_ms) > 0 ? (
+            <Checkbox
+              label={settingsText.resetDormant}
+              hint={settingsText.resetDormantHint}
+              checked={isDormancyReset}
+              onChange={(event) => setDormancyReset(event.target.checked)}
+            />
+          ) : null}
+        </div>
+      </Section>
+      <FormActions>
+        <SaveButton isDisabled={!isRight} />
+      </FormActions>
+    </Form>
+  )
+}

@@ -1,0 +1,45 @@
+/** The parts of a template's settings. */
+import type { Template } from "@atelier/client"
+import type { ReactNode } from "react"
+import { settingsText } from "../../../texts/templates.js"
+import { Button } from "../../../ui/Button.js"
+import { useFormBusy } from "../../../ui/Form.js"
+import { NoAccess, SkeletonLines } from "../../../ui/States.js"
+import { Tabs } from "../../../ui/Tabs.js"
+import { useTemplateQuery, useTemplateRights } from "../queries.js"
+
+/** Draws a part for those who may change the template. */
+export const SettingsFrame = ({ children }: { readonly children: (template: Template) => ReactNode }) => {
+  const { data: template } = useTemplateQuery()
+  const may = useTemplateRights(template)
+  if (template === undefined || may.isPending) return <SkeletonLines count={6} />
+  if (!may.update) return <NoAccess />
+  const params = { organization: template.organization_name, template: template.name }
+  const { tabs } = settingsText
+  return (
+    <>
+      <Tabs
+        label={tabs.label}
+        tabs={[
+          { label: tabs.general, link: { to: "/templates/$organization/$template/settings", params } },
+          { label: tabs.schedule, link: { to: "/templates/$organization/$template/settings/schedule", params } },
+          { label: tabs.permissions, link: { to: "/templates/$organization/$template/settings/permissions", params } },
+          { label: tabs.variables, link: { to: "/templates/$organization/$template/settings/variables", params } }
+        ]}
+      />
+      {children(template)}
+    </>
+  )
+}
+
+export const SaveButton = ({
+  children = settingsText.save,
+  isDisabled = false
+}: {
+  readonly children?: string
+  readonly isDisabled?: boolean
+}) => (
+  <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={isDisabled}>
+    {children}
+  </Button>
+)

@@ -1,0 +1,74 @@
+/** The values of a template's variables: other values make a new version of the same source. */
+import type { Template, TemplateVersion } from "@atelier/client"
+import * as templateVersions from "@atelier/client/templateVersions"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { client } from "../../../app/client.js"
+import { settingsText } from "../../../texts/templates.js"
+import { Checkbox } from "../../../ui/Field.js"
+import { Form, FormActions } from "../../../ui/Form.js"
+import { Section } from "../../../ui/Page.js"
+import { ErrorState, SkeletonLines } from "../../../ui/States.js"
+import { notify } from "../../../ui/Toast.js"
+import { imported } from "../imported.js"
+import { refreshTemplates, versionQuery } from "../queries.js"
+import { givenValues, VariableFields, variablesQuery } from "../VariableFields.js"
+import { VersionLog } from "../VersionLog.js"
+import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
+
+export const Variables = () => (
+  <SettingsFrame>{(template) => <Active key={template.active_version_id} template={template} />}</SettingsFrame>
+)
+
+const Active = ({ template }: { readonly template: Template }) => {
+  const { data, error, isLoadingError, refetch } = useQuery(versionQuery(template.active_version_id))
+  return (
+    <Section title={settingsText.variables} description={settingsText.variablesHint}>
+      {isLoadingError ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : data === undefined ? (
+        <SkeletonLines count={4} />
+      ) : (
+        <VariableForm template={template} version={data} />
+      )}
+    </Section>
+  )
+}
+
+const VariableForm = ({ template, version }: { readonly template: Template; readonly version: TemplateVersion }) => {
+  const { data: variables, error, isLoadingError, refetch } = useQuery(variablesQuery(version.id))
+  const [made, setMade] = useState<string | undefined>()
+  if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
+  if (variables === undefined) return <SkeletonLines count={4} />
+  if (variables.length === 0) return <p className="muted">{settingsText.noVariables}</p>
+  return (
+    <Form
+      onSubmit={async (form) => {
+        const { id, name } = await templateVersions.createTemplateVersion(client, {
+          organization: template.organization_id,
+          body: {
+            template_id: template.id,
+            storage_method: "file",
+            provisioner: template.provisioner,
+            file_id: version.job.file_id,
+            message: version.message,
+            tags: version.job.tags,
+            user_variable_values: givenValues(variables, form)
+          }
+        })
+        setMade(id)
+        await imported(id)
+        if (form.get("promote") === "on") await templateVersions.promoteTemplateVersion(client, { template: template.id, body: { id } })
+        notify(settingsText.versionMade(name))
+        await refreshTemplates()
+      }}
+    >
+      <VariableFields variables={variables} />
+      <Checkbox name="promote" label={settingsText.promoteAfter} defaultChecked />
+      {made === undefined ? null : <VersionLog key={made} version={made} height={240} />}
+      <FormActions>
+        <SaveButton>{settingsText.makeVersion}</SaveButton>
+      </FormActions>
+    </Form>
+  )
+}

@@ -1,0 +1,197 @@
+/** Templates in the console: taken from a starter, changed, published, shared and ended, by people of each role. */
+import { expect, it } from "vitest"
+import { testEngines } from "../../../test/outside/engine.js"
+import { anImportedVersion, aTemplate } from "../../../test/http/templates.js"
+import { describeConsole, expectWellMade } from "./browser.js"
+
+const hostile = '<img src=x onerror="alert(1)"> \u202Egnirts'
+
+describeConsole(
+  "templates",
+  (console) => {
+    it("show what they are, and keep their versions", async () => {
+      const { open, server } = console()
+      const { token } = server.owner()
+      const readme = `# Title\n\nSome **words** and [a link](https://example.com/x), [none](javascript:alert(1)).\n\n${hostile}\n\n![far](https://example.com/a.png)\n\n- [x] done`
+      const template = await aTemplate(
+        server,
+        { readme, started: [{ name: "machine", type: "computer", agents: [{ name: "main" }] }] },
+        { name: "shown", display_name: hostile, description: hostile }
+      )
+      await anImportedVersion(server, { started: [{ name: "machine" }] }, { template_id: template.id, name: "second", message: hostile })
+      await anImportedVersion(server, { fails: "parse" }, { template_id: template.id, name: "broken" })
+      const { context, go, page } = await open("template-admin")
+      await go("/templates?filter=name:shown")
+      await page.getByText("1 template", { exact: true }).waitFor()
+      await expectWellMade(page)
+      await page.getByRole("row", { name: /gnirts/ }).click()
+      await page.getByRole("heading", { level: 2, name: "Title" }).waitFor()
+      expect(await page.getByRole("link", { name: "a link" }).getAttribute("href")).toBe("https://example.com/x")
+      expect(await page.getByRole("link", { name: "none" }).count()).toBe(0)
+      expect(await page.getByRole("link", { name: "far" }).getAttribute("href")).toBe("https://example.com/a.png")
+      expect(await page.locator(".markdown img").count()).toBe(0)
+      await page.getByText("agents: main").waitFor()
+      await expectWellMade(page)
+
+      await page.getByRole("link", { name: "Versions", exact: true }).click()
+      await page
+        .getByRole("row", { name: /broken/ })
+        .getByText("Failed")
+        .waitFor()
+      await expectWellMade(page)
+      await page.getByRole("button", { name: "Actions for second" }).click()
+      await page.getByRole("menuitem", { name: "Name and message" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Name").fill("not a name!")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.getByRole("alert").first().waitFor()
+      await dialog.getByLabel("Name").fill("renamed")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("row", { name: /renamed/ }).click()
+      await page.getByRole("heading", { name: "renamed" }).waitFor()
+      await page.getByRole("button", { name: "Promote" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click()
+      await page.getByText("renamed is the active version").waitFor()
+      await page.getByText("Active", { exact: true }).waitFor()
+      await expectWellMade(page)
+
+      await page.getByRole("link", { name: "Versions", exact: true }).click()
+      await page.getByRole("button", { name: "More actions" }).click()
+      await page.getByRole("menuitem", { name: "Archive failed versions" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Archive failed versions" }).click()
+      await page.getByText("1 version was archived").waitFor()
+      await page.getByRole("row", { name: /broken/ }).waitFor({ state: "detached" })
+      await page.getByRole("switch", { name: "Show archived" }).check()
+      await page.getByRole("button", { name: "Actions for broken" }).click()
+      await page.getByRole("menuitem", { name: "Bring back" }).click()
+      await page.getByText("broken is in the list again").waitFor()
+      expect((await server.call("GET", `/templates/${template.id}`, { token })).body).not.toMatchObject({
+        active_version_id: template.active_version_id
+      })
+      await context.close()
+    })
+
+    it("have settings, a schedule, permissions and variables", async () => {
+      const { open, person, server } = console()
+      const { token } = server.owner()
+      const member = await person("member")
+      const template = await aTemplate(
+        server,
+        {
+          variables: [
+            { name: "region", default_value: "eu", value: "eu" },
+            { name: "token", sensitive: true, required: false, value: "secret" }
+          ],
+          started: [{ name: "machine" }]
+        },
+        { name: "settled" }
+      )
+      const now = async () => (await server.call("GET", `/templates/${template.id}`, { token })).body
+      const { context, go, page } = await open("template-admin")
+      await go("/templates/default/settled/settings")
+      await page.getByLabel("Name", { exact: true }).fill("No name!")
+      await page.getByLabel("Display name").fill("Settled down")
+      await page.getByRole("button", { name: "Save" }).first().click()
+      await page.getByRole("alert").first().waitFor()
+      expect(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid")).toBe("true")
+      // What was typed stays when the template is read again
+      await page.clock.setFixedTime(Date.now() + 60_000)
+      const again = page.waitForResponse("**/api/v2/organizations/default/templates/settled*")
+      await page.evaluate(() => dispatchEvent(new Event("visibilitychange")))
+      await again
+      expect(await page.getByLabel("Display name").inputValue()).toBe("Settled down")
+      await page.getByLabel("Name", { exact: true }).fill("settled-down")
+      await page.getByRole("checkbox", { name: /Require the active version/ }).check()
+      await page.getByRole("button", { name: "Save" }).first().click()
+      await page.waitForURL(/\/templates\/default\/settled-down\/settings$/)
+      expect(await now()).toMatchObject({ name: "settled-down", display_name: "Settled down", require_active_version: true })
+      await expectWellMade(page)
+
+      await page.getByRole("link", { name: "Schedule", exact: true }).click()
+      await page.getByLabel("Stop after", { exact: true }).fill("-1")
+      expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
+      await page.getByLabel("Stop after", { exact: true }).fill("8")
+      await page.getByRole("group", { name: "Workspaces have to stop on" }).getByRole("button", { name: "Sat" }).click()
+      await page.getByLabel("Every", { exact: true }).fill("2")
+      await page.getByLabel("Workspaces become dormant after").fill("30")
+      await page.getByRole("checkbox", { name: /Count the use of existing workspaces/ }).check()
+      await expectWellMade(page)
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved").last().waitFor()
+      expect(await now()).toMatchObject({
+        default_ttl_ms: 8 * 3_600_000,
+        time_til_dormant_ms: 30 * 86_400_000,
+        autostop_requirement: { days_of_week: ["saturday"], weeks: 2 }
+      })
+
+      await page.getByRole("link", { name: "Permissions", exact: true }).click()
+      await page.getByRole("button", { name: "Stop sharing with Everyone" }).click()
+      await page.getByText("Only administrators can use this template.").waitFor()
+      await page.getByRole("combobox", { name: "Add user or group" }).click()
+      await page.getByRole("option", { name: /member@example\.com/ }).click()
+      await page.getByRole("button", { name: "Share" }).click()
+      await page.getByRole("combobox", { name: "member", exact: true }).selectOption("admin")
+      await expect
+        .poll(async () => (await server.call("GET", `/templates/${template.id}/acl`, { token })).body)
+        .toMatchObject({ users: [{ id: member.user.id, role: "admin" }], group: [] })
+      await expectWellMade(page)
+
+      await page.getByRole("link", { name: "Variables", exact: true }).click()
+      await page.getByLabel("region").fill("us")
+      await expectWellMade(page)
+      const asked = page.waitForRequest((request) => request.url().endsWith("/templateversions") && request.method() === "POST")
+      await page.getByRole("button", { name: "Make version with these values" }).click()
+      expect((await asked).postDataJSON()).toMatchObject({
+        template_id: template.id,
+        // The secret is kept: it was not typed
+        user_variable_values: [{ name: "region", value: "us" }]
+      })
+      await page
+        .getByRole("status")
+        .getByText(/ is ready$/)
+        .waitFor()
+      expect(await now()).not.toMatchObject({ active_version_id: template.active_version_id })
+
+      await go("/templates/default/settled-down/settings")
+      await page.getByLabel("Message").fill("Use another one")
+      await page.getByRole("button", { name: "Save" }).last().click()
+      await page.getByText("New workspaces cannot be made from it.").waitFor()
+      await page.getByRole("button", { name: "Delete template" }).click()
+      const remove = page.getByRole("dialog").getByRole("button", { name: "Delete template" })
+      expect(await remove.isDisabled()).toBe(true)
+      await page.getByLabel("Type settled-down to confirm").fill("settled-down")
+      await remove.click()
+      await page.getByText("Settled down was deleted").waitFor()
+      expect((await server.call("GET", `/templates/${template.id}`, { token })).status).toBe(404)
+      await context.close()
+    })
+
+    it("are used by members, who change nothing of them", async () => {
+      const { base, open, person, server } = console()
+      await person("auditor")
+      const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "used" })
+      await aTemplate(server, {}, { name: "closed", disable_everyone_group_access: true })
+      const { context, go, page } = await open("auditor")
+      await go("/templates/default/used")
+      await page.getByRole("link", { name: "Create workspace" }).waitFor()
+      const parts = page.getByRole("navigation", { name: "Parts of the template" })
+      expect(await parts.getByRole("link").allTextContents()).toStrictEqual(["Overview", "Versions"])
+      await page.getByRole("link", { name: "Versions", exact: true }).click()
+      await page.getByRole("button", { name: /^Actions for/ }).click()
+      expect(await page.getByRole("menuitem").allTextContents()).toStrictEqual(["Create workspace from it"])
+      await page.keyboard.press("Escape")
+      await go("/templates/default/used/settings")
+      await page.getByRole("heading", { name: "You have no access to this, or it does not exist" }).waitFor()
+      await context.close()
+
+      const other = await open("nobody")
+      await other.page.goto(`${base}/templates/default/${template.name}`)
+      await other.page.getByRole("heading", { name: "You have no access to this, or it does not exist" }).waitFor()
+      await other.go("/templates")
+      await other.page.getByRole("heading", { name: "No templates yet" }).waitFor()
+      await expectWellMade(other.page)
+      await other.context.close()
+    })
+  },
+  { provisioner: testEngines }
+)
