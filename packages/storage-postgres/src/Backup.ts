@@ -9,7 +9,7 @@ import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
-import { inUtc, shown, urlForm } from "./ConnectionUrl.js"
+import { withSettings, shown, urlForm } from "./ConnectionUrl.js"
 import { makePool } from "./Pool.js"
 
 export interface BackupOptions {
@@ -57,7 +57,7 @@ const connected = <A>(
     const url = Redacted.isRedacted(given) ? Redacted.value(given) : given
     if (!URL.canParse(url)) return yield* new StartError({ option: "storage.url", reason: `must be ${urlForm}` })
     const answer = Effect.gen(function* () {
-      const { pool } = yield* makePool(Redacted.make(inUtc(url)), { max: 1, connectionTimeout: 10_000, statementTimeout: 0 })
+      const { pool } = yield* makePool(Redacted.make(withSettings(url)), { max: 1, connectionTimeout: 10_000, statementTimeout: 0 })
       const statements = Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements))
       return yield* Effect.provide(effect, Layer.provide(statements, PgClient.layerFromPool({ acquire: Effect.succeed(pool) })))
     })

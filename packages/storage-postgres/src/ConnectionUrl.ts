@@ -1,7 +1,11 @@
-/** Instants are read as text, so every session speaks one zone. */
-export const inUtc = (url: string): string => {
+/**
+ * A URL with the settings of its sessions. Instants are read as text, so every session speaks one zone. Compiling a statement takes seconds where the
+ * planner overestimates the rows, as it does in the search for due workspaces, so it is off unless the URL's own `options` turn it on.
+ */
+export const withSettings = (url: string): string => {
   const parsed = new URL(url)
-  parsed.searchParams.set("options", `${parsed.searchParams.get("options") ?? ""} -c TimeZone=UTC -c DateStyle=ISO`.trim())
+  const own = parsed.searchParams.get("options") ?? ""
+  parsed.searchParams.set("options", `-c jit=off ${own} -c TimeZone=UTC -c DateStyle=ISO`)
   return parsed.href
 }
 

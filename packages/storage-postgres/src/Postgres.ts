@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
-import { inUtc, shown, urlForm } from "./ConnectionUrl.js"
+import { withSettings, shown, urlForm } from "./ConnectionUrl.js"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { makePool, makeReads, makeWrites } from "./Pool.js"
@@ -52,7 +52,7 @@ const layerOf = (options: Options) => {
   if (!URL.canParse(given)) {
     return Layer.fail(new StartError({ option: "storage.url", reason: `must be ${urlForm}` }))
   }
-  const url = Redacted.make(inUtc(given))
+  const url = Redacted.make(withSettings(given))
   const limits = {
     max: options.maxConnections ?? 10,
     connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds"),

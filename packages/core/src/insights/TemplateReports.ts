@@ -72,7 +72,7 @@ export const templateReports = ({ requireStatistics, authorizeTemplates, reposit
       const has = (section: "interval_reports" | "report") => query.sections.length === 0 || query.sections.includes(section)
       const ids = wanted(query.template_ids)
       const span = spanOf(range)
-      const report = new AppsReport(has("report") ? yield* repository.appDefinitions(ids) : [])
+      const report = new AppsReport(has("report") ? yield* repository.appDefinitions(span, ids) : [])
       const actives = steps.map((step) => ({ ...step, active: new Active() }))
       let current = 0
       yield* Stream.runForEach(repository.usage(span, ids), (row) =>

@@ -7,7 +7,7 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { Statements } from "../platform/Statements.js"
+import { type Fragment, Statements } from "../platform/Statements.js"
 import { counts, ofTemplates, usageStatistics } from "./UsageStatistics.js"
 
 const identified = row({ id: uuid })
@@ -28,6 +28,27 @@ const parameterUse = row({
 })
 
 const change = row({ user_id: uuid, status: nullable(text<UserStatus>()), changed_at: timestamp, id: number, kind: number })
+
+/** Of a version's starts, the newest so many are asked for an application. */
+const askedStarts = 1_000
+
+/** Finds the newest definition of the application `u.slug` of the template `u.template_id`. */
+const newestApp = (sql: Statements): Fragment =>
+  sql.dialect({
+    postgres: () => sql`SELECT n.id FROM template_versions v CROSS JOIN LATERAL (
+        SELECT x.id, x.created_at FROM (
+            SELECT job_id, created_at FROM workspace_builds WHERE template_version_id = v.id AND transition = 'start'
+            ORDER BY created_at DESC LIMIT ${sql.literal(String(askedStarts))}) b
+          JOIN workspace_resources r ON r.job_id = b.job_id JOIN workspace_agents a ON a.resource_id = r.id
+          JOIN workspace_apps x ON x.agent_id = a.id AND x.slug = u.slug
+        ORDER BY b.created_at DESC, x.id DESC LIMIT 1) n
+      WHERE v.template_id = u.template_id ORDER BY n.created_at DESC, n.id DESC LIMIT 1`,
+    sqlite: () => sql`SELECT x.id FROM template_versions v
+        JOIN workspace_builds b ON b.template_version_id = v.id AND b.transition = 'start'
+        JOIN workspace_resources r ON r.job_id = b.job_id JOIN workspace_agents a ON a.resource_id = r.id
+        JOIN workspace_apps x ON x.agent_id = a.id AND x.slug = u.slug
+      WHERE v.template_id = u.template_id ORDER BY x.created_at DESC, x.id DESC LIMIT 1`
+  })
 
 export const layer = service(
   InsightsRepository,
@@ -55,16 +76,19 @@ export const layer = service(
           : Effect.map(all(identified, sql`SELECT id FROM workspaces WHERE id IN ${sql.in([...new Set(ids)])} AND NOT deleted`), (rows) =>
               rows.map(({ id }) => id)
             ),
-      appDefinitions: (templateIds) =>
-        all(
+      appDefinitions: ({ from, to }, templateIds) => {
+        const slugs = sql.dialect({
+          postgres: () => sql`jsonb_object_keys(s.app_usage_mins) AS k(key)`,
+          sqlite: () => sql`json_each(s.app_usage_mins) k`
+        })
+        return all(
           definition,
-          sql`SELECT template_id, slug, display_name, icon FROM (
-              SELECT w.template_id, x.slug, x.display_name, x.icon,
-                row_number() OVER (PARTITION BY w.template_id, x.slug ORDER BY x.created_at DESC, x.id DESC) AS place
-              FROM workspace_apps x JOIN workspace_agents a ON a.id = x.agent_id JOIN workspace_resources r ON r.id = a.resource_id
-                JOIN workspace_builds b ON b.job_id = r.job_id JOIN workspaces w ON w.id = b.workspace_id
-              WHERE ${ofTemplates(sql, "w.template_id", templateIds)}) d WHERE place = 1`
-        ),
+          sql`SELECT u.template_id, x.slug, x.display_name, x.icon FROM (
+              SELECT DISTINCT s.template_id, k.key AS slug FROM template_usage_stats s CROSS JOIN ${slugs}
+              WHERE s.start_time >= ${from} AND s.start_time < ${to} AND s.end_time <= ${to} AND ${ofTemplates(sql, "s.template_id", templateIds)}) u
+            JOIN workspace_apps x ON x.id = (${newestApp(sql)})`
+        )
+      },
       parameterUses: ({ from, to }, templateIds) =>
         all(
           parameterUse,

@@ -16,15 +16,25 @@ const recentBuildTimes = (sql: Statements) => {
     sqlite: () => sql`CAST(round((julianday(j.completed_at) - julianday(j.started_at)) * 86400000) AS INTEGER)`
   })
 
+  // No more than a hundred of each version are read: the index of builds has them in the order of their creation
+  const newest = (columns: string) =>
+    sql`SELECT ${sql.literal(columns)} FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
+        WHERE b.template_version_id = v.id AND b.transition = k.transition AND ${sql.literal(jobIs("succeeded", "j"))} AND j.started_at IS NOT NULL
+        ORDER BY b.created_at DESC LIMIT 100`
+  const jobs = sql.dialect({
+    postgres: () => sql`CROSS JOIN LATERAL (${newest("j.started_at, j.completed_at")}) j`,
+    sqlite: () => sql`JOIN provisioner_jobs j ON j.id IN (${newest("j.id")})`
+  })
+
   return all(
     buildTimes,
     sql`WITH timed AS (
-          SELECT v.template_id, b.transition, ${milliseconds} AS ms,
-            row_number() OVER (PARTITION BY v.template_id, b.transition ORDER BY j.completed_at DESC) AS age
-          FROM workspace_builds b
-          JOIN template_versions v ON v.id = b.template_version_id
-          JOIN provisioner_jobs j ON j.id = b.job_id
-          WHERE ${sql.literal(jobIs("succeeded", "j"))} AND j.started_at IS NOT NULL AND v.template_id IS NOT NULL
+          SELECT v.template_id, k.transition, ${milliseconds} AS ms,
+            row_number() OVER (PARTITION BY v.template_id, k.transition ORDER BY j.completed_at DESC) AS age
+          FROM template_versions v
+          CROSS JOIN (SELECT 'start' AS transition UNION ALL SELECT 'stop' UNION ALL SELECT 'delete') k
+          ${jobs}
+          WHERE v.template_id IS NOT NULL
         ), ranked AS (
           SELECT template_id, transition, ms,
             row_number() OVER (PARTITION BY template_id, transition ORDER BY ms) AS place,
@@ -40,8 +50,12 @@ const recentBuildTimes = (sql: Statements) => {
 /** Counts the users of templates, and measures their builds. */
 export const refreshStatistics = (sql: Statements) =>
   Effect.gen(function* () {
-    const owners = sql`(SELECT count(DISTINCT w.owner_id) FROM workspaces w WHERE w.template_id = templates.id AND NOT w.deleted)`
-    yield* run(sql`UPDATE templates SET active_user_count = ${owners} WHERE NOT deleted AND active_user_count <> ${owners}`)
+    yield* run(
+      sql`UPDATE templates SET active_user_count = c.owners
+          FROM (SELECT t.id, (SELECT count(*) FROM (SELECT DISTINCT w.owner_id FROM workspaces w WHERE w.template_id = t.id AND NOT w.deleted) o) AS owners
+            FROM templates t WHERE NOT t.deleted) c
+          WHERE c.id = templates.id AND templates.active_user_count <> c.owners`
+    )
     const times = yield* recentBuildTimes(sql)
     const templates = yield* all(identified, sql`SELECT id FROM templates WHERE NOT deleted`)
     const byTemplate = new Map<Uuid.Uuid, BuildTimeStats>()

@@ -99,9 +99,11 @@ export const filterConditions = (
     ...when(filter.is_dormant, (value) => is(value, sql`w.is_dormant = TRUE`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),
-    // A version belongs to one template, so it can only be that template's active one
+    // A version belongs to one template, so it can only be that template's active one. Versions are few, and workspaces have an index of them
     ...when(filter.is_outdated, (value) =>
-      is(value, sql`w.latest_template_version_id NOT IN (SELECT t.active_version_id FROM templates t)`)
+      value
+        ? sql`w.latest_template_version_id IN (SELECT v.id FROM template_versions v WHERE v.id NOT IN (SELECT t.active_version_id FROM templates t))`
+        : sql`w.latest_template_version_id IN (SELECT t.active_version_id FROM templates t)`
     ),
     ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
     ...when(filter.has_external_agent, (value) => is(value, latestBuild(sql`b.has_external_agent = ${bool(true)}`))),

@@ -86,14 +86,23 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${rows}
       ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} ${limited(sql, slice)}`
 
-  // Whole organizations are counted already
+  // Whole organizations are counted already, so a filter by organization leaves the count known
+  const { organization_id, ...others } = query.filter
+  const isCounted = wholeByOrganization !== null && filterConditions(sql, { ...query, filter: others }).length === 0
+  const within = (column: string): Fragment =>
+    organization_id === undefined ? sql`1 = 1` : sql`${sql.literal(column)} = ${organization_id}`
   const sums = [own, shared].flatMap((part) =>
-    part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${part})`]
+    part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${within("w.organization_id")} AND ${part})`]
   )
-  const knownCount =
-    filters.length > 0 || wholeByOrganization === null
-      ? undefined
-      : sql.join(" + ", false)([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${wholeByOrganization})`, ...sums])
+  const knownCount = isCounted
+    ? sql.join(
+        " + ",
+        false
+      )([
+        sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${within("c.organization_id")} AND ${wholeByOrganization})`,
+        ...sums
+      ])
+    : undefined
   const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
   return {

@@ -109,6 +109,8 @@ for (const [name, database] of databases) {
       ["an organization", ({ organizationId }) => ({ filter: { organization_id: organizationId } }), ["workspaces_by_organization"]],
       ["a part of a name", () => ({ filter: { name: "w99" } }), []],
       ["outdated ones", () => ({ filter: { is_outdated: true } }), []],
+      ["current ones", () => ({ filter: { is_outdated: false } }), []],
+      ["those of tasks", () => ({ filter: { has_task: true } }), ["workspaces_of_tasks"]],
       ["dormant ones", () => ({ filter: { is_dormant: true } }), []],
       ["shared ones", () => ({ filter: { is_shared: true } }), []],
       ["used ones", ({ base }) => ({ filter: { last_used_after: base.now } }), []],
@@ -131,9 +133,12 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("counts whole organizations without reading their workspaces", () =>
+    it.effect.each<readonly [string, (world: World) => Partial<WorkspaceQuery>]>([
+      ["whole", () => ({})],
+      ["filtered by it", ({ organizationId }) => ({ filter: { organization_id: organizationId } })]
+    ])("counts an organization %s without reading its workspaces", ([, query]) =>
       Effect.gen(function* () {
-        const { plans: found, value } = yield* plans(() => ({ offset: 25 }))
+        const { plans: found, value } = yield* plans((world) => ({ ...query(world), offset: 25 }))
         expect(value.count).toBe(count)
         expect(found[0]).toMatch(/workspace_counts|SCAN c$/m)
         expect(found[0]).not.toMatch(/workspaces_(in_order|by_)/)
