@@ -37,7 +37,7 @@ export interface Settings {
   readonly maxStreams: number
   /** Received bytes held over all streams until they are read. */
   readonly maxUnreadBytes: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
   /** Where streams of the peer wait to be accepted: at most `maximumBacklog`, dropping what exceeds it. */
   readonly backlog: Mailbox.Mailbox<YamuxStream, SessionEnded>
@@ -182,10 +182,10 @@ export class Multiplexer implements StreamHost {
   readonly whenAnswered: Effect.Effect<void> = this.answered.await
 
   /** Asks the peer for a sign of life, which completes `reply`; answers the ping's number. */
-  ping(reply: Deferred.Deferred<void, SessionEnded>): number {
+  ping(reply?: Deferred.Deferred<void, SessionEnded>): number {
     const value = this.nextPing
     this.nextPing = value === maximumPingValue ? 0 : value + 1
-    this.pings.set(value, reply)
+    if (reply !== undefined) this.pings.set(value, reply)
     this.send(pingFrame(Frame.Flag.SYN, value))
     return value
   }

@@ -10,10 +10,16 @@ const answerWithin = Duration.seconds(10)
 /** How often the connection and the streams are checked for being overdue. */
 const sweepEvery = Duration.seconds(1)
 
+/** Sweeps that a peer which was asked for a sign of life may stay silent for. */
+const silentSweeps = 8
+
 export interface Options {
   /** `client` is the connecting side. */
   readonly role: "client" | "server"
-  /** How often the peer is asked whether it is alive; 30 seconds by default. */
+  /**
+   * How long the peer may send nothing before it is asked for a sign of life; 5 seconds by default. The session ends 8 seconds later, unless
+   * anything has arrived.
+   */
   readonly keepAlive?: Duration.DurationInput
   /** Streams of the peer open at a time; further ones are reset. 1024 by default. */
   readonly maxStreams?: number
@@ -38,6 +44,8 @@ export interface Session {
 const closedHere = new SessionEnded({ reason: "closed", message: "The session is closed" })
 
 const doesNotRead = new SessionEnded({ reason: "timeout", message: "The peer does not read" })
+
+const doesNotAnswer = new SessionEnded({ reason: "timeout", message: "The peer did not answer a ping in time" })
 
 const brokenConnection = ({ message }: { readonly message: string }) => new SessionEnded({ reason: "connection", message })
 
@@ -98,6 +106,7 @@ const acceptFrom = (backlog: Mailbox.ReadonlyMailbox<YamuxStream, SessionEnded>)
 export const make = (transport: Transport, options: Options): Effect.Effect<Session, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
+    const patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(sweepEvery))
     const backlog = yield* Mailbox.make<YamuxStream, SessionEnded>({ capacity: maximumBacklog, strategy: "dropping" })
     /** Fails with the reason when the session ends for a cause outside its fibers. */
     const ending = yield* Deferred.make<void, SessionEnded>()
@@ -106,13 +115,18 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       role: options.role,
       maxStreams: options.maxStreams ?? 1024,
       maxUnreadBytes: options.maxUnreadBytes ?? 32 * 1024 * 1024,
-      now: () => clock.unsafeCurrentTimeMillis(),
+      // A change of the machine's clock must not make anything overdue
+      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000,
       backlog,
       onOverflow: () => Deferred.unsafeDone(ending, Exit.fail(doesNotRead))
     })
 
+    /** Sweeps since the peer has sent anything. They are counted because time in which this process stood still is not the peer's. */
+    let silence = 0
+
     let isOver = false
     const take = (bytes: Uint8Array): void => {
+      silence = 0
       const fatal = isOver ? undefined : multiplexer.receive(bytes)
       if (fatal === undefined) return
       isOver = true
@@ -141,16 +155,11 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
     const sweeping = Effect.suspend(() => {
       const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(answerWithin)
       multiplexer.sweep()
+      silence += 1
+      if (silence === patience) multiplexer.ping()
+      if (silence >= patience + silentSweeps) return doesNotAnswer
       return overdue ? doesNotRead : Effect.void
     }).pipe(Effect.delay(sweepEvery), Effect.forever)
-
-    const ping = pingOver(multiplexer)
-
-    const keepingAlive = ping.pipe(
-      Effect.catchTag("PingTimeout", ({ message }) => new SessionEnded({ reason: "timeout", message })),
-      Effect.delay(options.keepAlive ?? "30 seconds"),
-      Effect.forever
-    )
 
     // Not in the scope: it outlives the others to send what is left.
     const writer = yield* Effect.forkDaemon(Effect.tapErrorCause(writing, (cause) => Deferred.failCause(ending, cause)))
@@ -169,7 +178,6 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       })
 
     yield* reading.pipe(
-      Effect.raceFirst(keepingAlive),
       Effect.raceFirst(sweeping),
       Effect.raceFirst(Deferred.await(ending)),
       Effect.interruptible,
@@ -181,7 +189,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
     return {
       open: openOver(multiplexer),
       accept: acceptFrom(backlog),
-      ping,
+      ping: pingOver(multiplexer),
       goAway: Effect.sync(() => multiplexer.refuse()),
       closed: Deferred.await(closed)
     }

@@ -290,20 +290,32 @@ describe("a session", () => {
     })
   )
 
-  it.scoped("pings every 30 seconds, and ends without an answer", () =>
+  it.scoped("asks a silent peer for a sign of life, and ends within 15 seconds without one", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server" })
       for (let round = 0; round < 3; round++) {
-        yield* TestClock.adjust("30 seconds")
+        yield* TestClock.adjust("5 seconds")
         const asked = yield* peer.next
         expect(asked.header).toMatchObject({ type: Ping, flags: SYN })
         yield* peer.send({ type: Ping, flags: ACK, length: asked.header.length })
+        yield* Effect.repeatN(Effect.yieldNow(), 100)
       }
-      yield* Effect.repeatN(Effect.yieldNow(), 100)
-      yield* TestClock.adjust("30 seconds")
-      yield* peer.next
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("15 seconds")
       expect((yield* Effect.flip(session.closed)).reason).toBe("timeout")
+    })
+  )
+
+  it.scoped("takes whatever its peer sends for a sign of life", () =>
+    Effect.gen(function* () {
+      const { session, peer } = yield* facing({ role: "server" })
+      const ended = yield* Effect.fork(session.closed)
+      for (let round = 0; round < 10; round++) {
+        yield* TestClock.adjust("4 seconds")
+        yield* peer.send({ type: Ping, flags: ACK, length: 12 })
+        yield* Effect.repeatN(Effect.yieldNow(), 100)
+      }
+      expect(yield* peer.pending).toStrictEqual([])
+      expect(yield* Fiber.poll(ended)).toStrictEqual(Option.none())
     })
   )
 
