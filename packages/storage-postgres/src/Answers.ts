@@ -1,24 +1,100 @@
 /** Connections whose server has gone silent. */
-import type pg from "pg"
+import pg from "pg"
+import { destroy } from "./Closing.js"
 
 /** The text of the driver for a statement without an answer. */
 const unanswered = "Query read timeout"
 
+/** Milliseconds after which another connection asks the server whether it still works on a statement, and then again and again. */
+const askedAfter = 5_000
+
+/** Milliseconds that the server may take to answer that. */
+const answeredWithin = 8_000
+
+/** Milliseconds in which an answer arrives that the server had sent before it was asked. */
+const onItsWay = 500
+
+const activity = "SELECT pid FROM pg_stat_activity WHERE state NOT LIKE 'idle%'"
+
 /**
- * Gives a connection up if one of its statements is not answered in time, in milliseconds. Its statements fail then. The driver's own `query_timeout` would leave
- * it open, and the next statement on it would wait as long. Of a pipelined connection it does that by itself.
+ * The server processes that work on a statement; `silent` if the server does not answer in time, and `unknown` if it refuses to tell, as one with too many
+ * connections does.
  */
-export const requireAnswers = (client: pg.PoolClient, within: () => number): void => {
+type Working = ReadonlySet<unknown> | "silent" | "unknown"
+
+const ask = async (url: string): Promise<Working> => {
+  const client = new pg.Client({ connectionString: url, application_name: "atelier answers" })
+  client.on("error", () => undefined)
+  const asked = async (): Promise<Working> => {
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>(activity)
+    void client.end()
+    return new Set(rows.map(({ pid }) => pid))
+  }
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<Working>((resolve) => {
+    timer = setTimeout(() => resolve("silent"), answeredWithin).unref()
+  })
+  const working = await Promise.race([asked().catch((): Working => "unknown"), silence])
+  clearTimeout(timer)
+  if (typeof working === "string") destroy(client)
+  return working
+}
+
+/** The id of the server process that a connection was told at its start, which the driver's types lack. */
+export const processIdOf = (client: pg.PoolClient): unknown => Reflect.get(client, "processID")
+
+/** What the pool of a connection knows of its server. */
+export interface Server {
+  readonly url: string
+  /** Whether the ids that connections are told are those of the server's processes. A proxy in between tells others. */
+  readonly hasOwnIds: () => boolean
+  /** Called when the connection of one statement was silently lost. */
+  readonly onSilent: () => void
+}
+
+/**
+ * Gives a connection up if one of its statements is not answered in time, in milliseconds, or earlier if the server does not work on it. Its statements
+ * fail then. The driver's own `query_timeout` would leave it open, and the next statement on it would wait as long. Of a pipelined connection it
+ * does that by itself.
+ */
+export const requireAnswers = (client: pg.PoolClient, within: () => number, server: Server): void => {
   const { connection, query } = client
   let timer: NodeJS.Timeout | undefined
+  let begun = 0
+  /** Counts statements, so that what was found out about one does not concern the next. */
+  let statement = 0
+  let isLooking = false
+  const giveUp = (): void => {
+    connection.stream.destroy(new Error(unanswered))
+  }
   const stop = (): void => {
     clearTimeout(timer)
     timer = undefined
+    statement += 1
+  }
+  const look = async (looked: number): Promise<void> => {
+    isLooking = true
+    const working = await ask(server.url)
+    isLooking = false
+    if (working === "unknown" || (working !== "silent" && working.has(processIdOf(client)))) return
+    const judge = (): void => {
+      if (statement !== looked) return
+      giveUp()
+      server.onSilent()
+    }
+    setTimeout(judge, onItsWay).unref()
+  }
+  const check = (): void => {
+    const left = within() - (performance.now() - begun)
+    if (left <= 0) return giveUp()
+    timer = setTimeout(check, Math.min(askedAfter, left)).unref()
+    if (server.hasOwnIds() && !isLooking) void look(statement)
   }
   const wait = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => connection.stream.destroy(new Error(unanswered)), within())
-    timer.unref()
+    stop()
+    begun = performance.now()
+    timer = setTimeout(check, Math.min(askedAfter, within())).unref()
   }
   Object.assign(client, {
     query: (...given: ReadonlyArray<unknown>): unknown => {

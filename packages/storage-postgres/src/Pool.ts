@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
-import { requireAnswers } from "./Answers.js"
+import { processIdOf, requireAnswers } from "./Answers.js"
 import { closing, destroy } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
@@ -15,22 +15,38 @@ const keepAliveDelay = 10_000
 /** The first version with all that the statements use. */
 const leastVersion = 14
 
-const Server = Schema.Struct({ rows: Schema.Tuple(Schema.Struct({ name: Schema.String, number: Schema.NumberFromString })) })
+const Server = Schema.Struct({
+  rows: Schema.Tuple(Schema.Struct({ name: Schema.String, number: Schema.NumberFromString, pid: Schema.Number }))
+})
 
-/** Asks a connection for the server's version. Fails if it is too old. */
-const requireVersion = (pool: pg.Pool): Effect.Effect<void, SqlError.SqlError> =>
+const greeting =
+  "SELECT current_setting('server_version') AS name, current_setting('server_version_num') AS number, pg_backend_pid() AS pid"
+
+/**
+ * Asks a connection for the server's version, and returns whether the id that the connection was told is that of its server process. Fails if the
+ * server is too old.
+ */
+const greet = (pool: pg.Pool): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.gen(function* () {
-    const answer = yield* Effect.tryPromise({
-      try: () => pool.query("SELECT current_setting('server_version') AS name, current_setting('server_version_num') AS number"),
+    const { answer, processId } = yield* Effect.tryPromise({
+      try: async () => {
+        const client = await pool.connect()
+        try {
+          return { answer: await client.query(greeting), processId: processIdOf(client) }
+        } finally {
+          client.release()
+        }
+      },
       catch: (cause) => new SqlError.SqlError({ cause, message: "No connection to PostgreSQL" })
     })
     const {
-      rows: [{ name, number }]
+      rows: [{ name, number, pid }]
     } = yield* Effect.orDie(Schema.decodeUnknown(Server)(answer))
     if (number < leastVersion * 10_000) {
       const cause = new Error(`PostgreSQL ${name} is too old: Atelier needs ${leastVersion} or newer`)
       return yield* new SqlError.SqlError({ cause })
     }
+    return pid === processId
   })
 
 export interface PoolOptions {
@@ -103,8 +119,7 @@ const serversOf = (pool: pg.Pool): ServedBy => {
       }
     })
   })
-  // The driver's types lack the id that the server gives at the start of a connection
-  return (processId) => [...clients].some((client) => Reflect.get(client, "processID") === processId)
+  return (processId) => [...clients].some((client) => processIdOf(client) === processId)
 }
 
 /**
@@ -122,9 +137,22 @@ export const makePool = (
   Effect.gen(function* () {
     const { answerTimeout = 5_000, statementTimeout } = options
     let within = startTimeout
-    const pool = yield* openPool(url, options, { statement_timeout: statementTimeout }, (client) => requireAnswers(client, () => within))
+    let hasOwnIds = false
+    const idle = new Set<pg.PoolClient>()
+    const server = {
+      url: Redacted.value(url),
+      hasOwnIds: () => hasOwnIds,
+      // Those that wait for work would lose a statement each
+      onSilent: () => idle.forEach(destroy)
+    }
+    const pool = yield* openPool(url, options, { statement_timeout: statementTimeout }, (client) => {
+      client.on("end", () => idle.delete(client))
+      requireAnswers(client, () => within, server)
+    })
+    pool.on("acquire", (client) => idle.delete(client))
+    pool.on("release", (_, client) => idle.add(client))
     const servedBy = serversOf(pool)
-    yield* requireVersion(pool)
+    hasOwnIds = yield* greet(pool)
     const begun = Effect.sync(() => {
       within = statementTimeout + answerTimeout
     })

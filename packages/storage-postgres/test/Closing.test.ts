@@ -3,7 +3,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 describe("a server that does not answer any more", () => {
   it.scopedLive("is not waited for at the end", () =>

@@ -6,7 +6,7 @@ import { Array as Arr, Context, Effect, Exit, Layer, Logger, Queue, Redacted } f
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { layer as events } from "../src/EventBus.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 /** Two processes on one database. */
 const twoProcesses = Effect.gen(function* () {

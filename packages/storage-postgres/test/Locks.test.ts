@@ -6,7 +6,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from 
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { layer as locks } from "../src/Locks.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 /** Two processes on one database, each with fewer connections than it holds locks. */
 const twoProcessesOn = (url: string) =>

@@ -9,7 +9,7 @@ import { clientStatements } from "@atelier/storage"
 import { inTransaction, isUnavailable } from "../../storage/src/platform/Unavailability.js"
 import { makePool } from "../src/Pool.js"
 import { runOn } from "../src/PostgresStatements.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 it.scopedLive("a pool is not served by a connection that it gave up, even if its end is never answered", () =>
   Effect.gen(function* () {

@@ -6,7 +6,7 @@ import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { makeReads } from "../src/Pool.js"
 import { makeSharedReads } from "../src/SharedReads.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 const connected = Effect.gen(function* () {
   const url = yield* freshDatabaseUrl

@@ -5,7 +5,7 @@ import { Array as Arr, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { makeWrites } from "../src/Pool.js"
-import { aWayTo } from "./ways.js"
+import { aWayTo } from "../../../test/outside/ways.js"
 
 /** Another client of the database, which holds locks until its transaction ends. */
 const anotherClient = (url: string) =>
