@@ -16,7 +16,7 @@ import { refuse } from "../server/codec/respond.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
-import { CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
+import { betweenProcesses, CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
 import { Passes, type PassTarget } from "./Passes.js"
 import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath } from "./wire.js"
 
@@ -114,7 +114,13 @@ export const replicaPages = Effect.gen(function* () {
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
       info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const run = runSocket(socket.webSocket, over, prepared, { draining, faults, heartbeats }, { sendWithin: "60 seconds" })
+      const run = runSocket(
+        socket.webSocket,
+        over,
+        prepared,
+        { draining, faults, heartbeats },
+        { ...betweenProcesses, sendWithin: "60 seconds" }
+      )
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
     }).pipe(Effect.scoped)

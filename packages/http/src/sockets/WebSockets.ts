@@ -265,7 +265,10 @@ export const open = (
     }
   })
 
-/** Asks the other side from time to time whether it is there, until the function that it returns is called; `lost` is called when it does not say so. */
+/**
+ * Asks the other side from time to time whether it is there, until the function that it returns is called. `lost` is called if nothing arrives then,
+ * unless nothing is read here. The other side answers no ping while it reads nothing itself, and sends its own pings meanwhile.
+ */
 const heartbeat = (
   alarms: Alarms,
   webSocket: WebSocket,
@@ -281,27 +284,34 @@ const heartbeat = (
   }
   const ask = (): void => {
     isAsked = true
-    cancel = alarms.set(pongWithin, () => lost(new CloseSocket({ code: 1001, reason: "liveness probe failed" })))
+    cancel = alarms.set(pongWithin, () => {
+      if (webSocket.isPaused) cancel = rest()
+      else lost(new CloseSocket({ code: 1001, reason: "liveness probe failed" }))
+    })
     if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
   }
-  const onPong = (): void => {
+  const onSign = (): void => {
     if (!isAsked) return
     cancel()
     cancel = rest()
   }
   let cancel = rest()
-  webSocket.on("pong", onPong)
+  const signs = ["pong", "ping", "message"] as const
+  for (const sign of signs) webSocket.on(sign, onSign)
   return () => {
     cancel()
-    webSocket.off("pong", onPong)
+    for (const sign of signs) webSocket.off(sign, onSign)
   }
 }
+
+/** How processes of the deployment ask each other for signs of life: one whose network is gone is noticed within 15 seconds. */
+export const betweenProcesses = { pingEvery: "5 seconds", pongWithin: "8 seconds" } as const satisfies Options
 
 /** Ends a socket to another process that no longer says that it is there, as long as the scope is open. */
 export const heartbeatScoped = (alarms: Alarms, webSocket: WebSocket): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(
     Effect.acquireRelease(
-      Effect.sync(() => heartbeat(alarms, webSocket, {}, () => webSocket.terminate())),
+      Effect.sync(() => heartbeat(alarms, webSocket, betweenProcesses, () => webSocket.terminate())),
       (rest) => Effect.sync(rest)
     )
   )
