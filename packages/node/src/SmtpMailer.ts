@@ -79,7 +79,7 @@ export const fromOptions = (options: Options): EmailOptions | undefined => {
 }
 
 /** Milliseconds: until a connection stands, until the server greets, until it says anything, and for a message as a whole. */
-const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
+const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 12_000 }
 const messageTimeout = 60_000
 
 /** Connections of one process, each kept for as many milliseconds after its last message. */

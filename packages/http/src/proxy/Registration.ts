@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import type { Names } from "../wire/Brand.js"
 import { version } from "../programs/version.js"
+import type { SilentConnections } from "./SilentConnections.js"
 
 export interface Registrant {
   /** Where the proxy reaches the service. */
@@ -14,13 +15,15 @@ export interface Registrant {
   readonly wildcardAccessUrl: string
   readonly token: Redacted.Redacted<string>
   readonly names: Names
+  /** The proxy's other connections to the service, which are told whether it answers. */
+  readonly connections: SilentConnections
 }
 
 /** A process that has told nothing for 15 s counts as dead. */
 const every = "5 seconds"
 
-/** Milliseconds that the service may take to answer. */
-const answerWithin = 10_000
+/** Milliseconds that the service may take to answer: with `every` it is noticed within 15 s that it does not. */
+const answerWithin = 6_000
 
 /** The service did not take the registration. `status` is its answer's; absent without one. */
 class Unregistered extends Data.TaggedError("Unregistered")<{ readonly message: string; readonly status?: number }> {}
@@ -61,7 +64,8 @@ export const keepRegistered = (
 ): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.gen(function* () {
     const replica_id = randomUUID()
-    const attempt = post(registrant, "register", {
+    const { connections } = registrant
+    const posted = post(registrant, "register", {
       access_url: registrant.accessUrl,
       wildcard_hostname: registrant.wildcardAccessUrl,
       derp_enabled: false,
@@ -72,12 +76,35 @@ export const keepRegistered = (
       replica_relay_address: "",
       version
     })
+    /** The second try has a connection of its own: the service may answer, and only what the first one was sent on be lost. */
+    const attempt = posted.pipe(
+      Effect.tapError(({ message, status }) =>
+        status === undefined
+          ? Effect.zipRight(
+              Ref.set(problem, message),
+              Effect.sync(() => connections.suspect())
+            )
+          : Effect.void
+      ),
+      Effect.retry({ times: 1, while: ({ status }) => status === undefined }),
+      Effect.ensuring(Effect.sync(() => connections.settle()))
+    )
+    let told: string | undefined
     const noted = attempt.pipe(
-      Effect.zipRight(Ref.getAndSet(problem, undefined)),
-      Effect.flatMap((before) => (before === undefined ? Effect.void : Effect.logInfo("the workspace proxy is registered again"))),
+      Effect.zipRight(Ref.set(problem, undefined)),
+      Effect.flatMap(() => {
+        const before = told
+        told = undefined
+        return before === undefined ? Effect.void : Effect.logInfo("the workspace proxy is registered again")
+      }),
       Effect.catchAll(({ message }) =>
-        Effect.flatMap(Ref.getAndSet(problem, message), (before) =>
-          before === message ? Effect.void : Effect.logWarning(`the workspace proxy cannot be registered: ${message}`)
+        Effect.zipRight(
+          Ref.set(problem, message),
+          Effect.suspend(() => {
+            const before = told
+            told = message
+            return before === message ? Effect.void : Effect.logWarning(`the workspace proxy cannot be registered: ${message}`)
+          })
         )
       )
     )

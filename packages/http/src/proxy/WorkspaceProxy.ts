@@ -11,6 +11,7 @@ import { namesOf } from "../wire/Brand.js"
 import { clientAddressOf, forwardingHeaders, type TrustedProxies, trusts } from "../server/request/ClientAddress.js"
 import { passOn, passUpgrade, type Upstream } from "./passOn.js"
 import { keepRegistered } from "./Registration.js"
+import { SilentConnections } from "./SilentConnections.js"
 
 export interface Options {
   /** Where the proxy reaches the service. Its redirections never decide where the proxy connects to. */
@@ -66,7 +67,8 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const primaryAccessUrl = primary.href.replace(/\/+$/, "")
     const problem = yield* Ref.make<string | undefined>("it has not registered yet")
     const token = Redacted.make(options.token)
-    const register = keepRegistered({ primaryAccessUrl, accessUrl: own.origin, wildcardAccessUrl, token, names }, problem)
+    const connections = new SilentConnections()
+    const register = keepRegistered({ primaryAccessUrl, accessUrl: own.origin, wildcardAccessUrl, token, names, connections }, problem)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new (primary.protocol === "https:" ? SecureAgent : Agent)({ keepAlive: true, maxFreeSockets: keptConnections })),
       (made) => Effect.sync(() => made.destroy())
@@ -74,6 +76,7 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const upstream: Upstream = {
       url: primary,
       agent,
+      connections,
       dropped: new Set([
         ...forwardingHeaders,
         ...[names.proxyTokenHeader, names.proxyHostHeader, names.proxyClientHeader, names.requestIdHeader].map((name) => name.toLowerCase())

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream"
 import { isOfConnection, linesOf } from "../apps/appHeaders.js"
 import { framingLines } from "../apps/forward.js"
+import type { SilentConnections } from "./SilentConnections.js"
 
 /** Milliseconds in which a connection to the service has to be made. */
 const connectWithin = 10_000
@@ -12,6 +13,7 @@ const connectWithin = 10_000
 /** The service as a proxy reaches it. */
 export interface Upstream {
   readonly url: URL
+  readonly connections: SilentConnections
   /** Connections that are kept, by the protocol. */
   readonly agent: NonNullable<RequestOptions["agent"]>
   /** Names of headers, in lower case, that clients may not send on. */
@@ -38,7 +40,7 @@ const answerLines = ({ rawHeaders }: IncomingMessage) => {
 
 /** Begins a request to the service. `added` are names and values in turn. */
 const begin = (
-  { agent, dropped, url }: Upstream,
+  { agent, connections, dropped, url }: Upstream,
   request: IncomingMessage,
   added: ReadonlyArray<string>,
   connection: ReadonlyArray<string>
@@ -57,10 +59,13 @@ const begin = (
   const timer = setTimeout(() => upstream.destroy(new Error("it cannot be reached in time")), connectWithin)
   const reached = (): void => clearTimeout(timer)
   upstream.on("socket", (socket) => {
+    connections.use(socket)
     if (socket.connecting) socket.once(url.protocol === "https:" ? "secureConnect" : "connect", reached)
     else reached()
   })
   upstream.once("close", reached)
+  // An upgraded connection stays in use until its end
+  upstream.once("response", (answer) => answer.once("close", () => connections.release(answer.socket)))
   return upstream
 }
 
