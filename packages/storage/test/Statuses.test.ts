@@ -210,7 +210,7 @@ for (const [name, database] of databases) {
         )
         const statusOf = (user: User) => Effect.map(Effect.flatten(users.byId(user.id)), ({ status }) => status)
 
-        yield* repository.lapse(instant, instant, 1_000)
+        yield* repository.lapse(instant, instant, { limit: 1_000, except: [] })
         for (const user of stored) {
           const lapses = user.last_seen_at < instant && !user.deleted && !user.is_system
           const expected = (lapses ? statusAfter(user.status, "lapse") : undefined) ?? user.status

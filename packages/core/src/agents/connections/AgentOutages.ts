@@ -33,6 +33,6 @@ export const agentOutages = Effect.gen(function* () {
       Effect.catchAll(({ message }) => Effect.logDebug(`the outage of an agent is not shown: ${message}`))
     )
 
-  const ask = Effect.forEach(telling, (tellOutages) => tellOutages(tell), { discard: true })
+  const ask = Background.each("agent_outages", telling, (tellOutages) => tellOutages(tell))
   yield* Background.repeat("agent_outages", Worker.begun.pipe(Effect.zipRight(ask), Effect.zipRight(Effect.sleep(interval))))
 })

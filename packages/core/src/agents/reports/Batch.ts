@@ -1,6 +1,7 @@
 /** Writes that may wait a moment, so that many reports become one statement. */
-import { type Duration, Effect, Queue, type Scope } from "effect"
+import { type Duration, Effect, Option, Queue, type Scope } from "effect"
 import * as Background from "../../platform/background/Background.js"
+import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 
 export interface BatchOptions<A> {
   readonly name: string
@@ -23,7 +24,10 @@ export interface Batch<A> {
 /** How long the last write may take when the scope closes. */
 const lastWrite: Duration.DurationInput = "15 seconds"
 
-/** Collects items and writes them together; the rest is written when the scope closes. A write that dies loses its items. */
+/**
+ * Collects items and writes them together; the rest is written when the scope closes. After a write that dies, each item is written alone, and those
+ * that die again are lost; all are lost if the store is away.
+ */
 export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
     let waiting = new Map<string, A>()
@@ -33,7 +37,10 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       if (waiting.size === 0) return Effect.void
       const items = Array.from(waiting.values())
       waiting = new Map()
-      return options.write(items)
+      const alone = Background.each(options.name, items, (item) => options.write([item]))
+      return Effect.catchAllCause(options.write(items), (cause) =>
+        items.length === 1 || Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : alone
+      )
     }).pipe(
       Effect.catchAllCause((cause) =>
         Effect.zipRight(Background.countFailure(options.name), Effect.logError(`${options.name} could not be written`, cause))

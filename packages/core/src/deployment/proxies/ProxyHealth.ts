@@ -89,18 +89,22 @@ const make = Effect.gen(function* () {
   let healthy: ReadonlyArray<WorkspaceProxy> = []
   let known: ReadonlyMap<Uuid, ProxyStatus> = new Map()
 
-  const ask = ({ id, url }: WorkspaceProxy) =>
+  const ask = ({ url }: WorkspaceProxy) =>
     Effect.gen(function* () {
       const finding: Finding =
         url === ""
           ? { status: "unregistered", report: nothing }
           : findingOf(yield* Effect.either(probe.get(`${url.replace(/\/$/, "")}/healthz-report`)))
-      return [id, { ...finding, checked_at: yield* Timestamp.now }] as const
+      return { ...finding, checked_at: yield* Timestamp.now }
     })
 
   const check = Effect.gen(function* () {
     const proxies = yield* repository.list
-    known = new Map(yield* Effect.forEach(proxies, ask, { concurrency }))
+    const found = new Map<Uuid, ProxyStatus>()
+    yield* Background.each("proxy_health", proxies, (proxy) => Effect.map(ask(proxy), (status) => found.set(proxy.id, status)), {
+      concurrency
+    })
+    known = found
     healthy = proxies.filter(({ id }) => known.get(id)?.status === "ok")
   })
 

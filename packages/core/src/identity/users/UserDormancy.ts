@@ -1,17 +1,19 @@
 /** Users not seen for a long time become dormant and no longer count for the licence. identity.md §9. */
-import { Context, Duration, Effect } from "effect"
+import { Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { userAudit } from "./UserAudit.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import * as Background from "../../platform/background/Background.js"
 import { untilNotFull } from "../../platform/background/Batches.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
+import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import { accountWrite } from "./Account.js"
 import { DormancyRepository } from "./DormancyRepository.js"
-import type { User, UserStatus } from "./User.js"
+import type { User, UserId, UserStatus } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { statusAfter, statusTransitions } from "./UserStatus.js"
 import * as Traced from "../../platform/wiring/Traced.js"
@@ -65,16 +67,33 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const options = yield* DeploymentOptions
 
-  const lapseBatch = transaction(
-    Effect.gen(function* () {
-      const now = yield* Timestamp.now
-      const lapsed = yield* repository.lapse(Timestamp.minus(now, unseenFor), now, batchSize)
-      yield* Effect.forEach(lapsed, (user) => automaticStatusChange(user, "active", statusTransitions.active.lapse, options), {
-        discard: true
+  const lapse = (which: Parameters<DormancyRepository["Type"]["lapse"]>[2]) =>
+    transaction(
+      Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        const lapsed = yield* repository.lapse(Timestamp.minus(now, unseenFor), now, which)
+        yield* Effect.forEach(lapsed, (user) => automaticStatusChange(user, "active", statusTransitions.active.lapse, options), {
+          discard: true
+        })
+        return lapsed.length
       })
-      return lapsed.length
+    )
+
+  /** Those of a batch one by one. The ids of users with whom that fails are added to `failed`. */
+  const lapseEach = (failed: Array<UserId>) =>
+    Effect.gen(function* () {
+      const due = yield* repository.unseen(Timestamp.minus(yield* Timestamp.now, unseenFor), batchSize, failed)
+      yield* Background.each("user_dormancy", due, (only) =>
+        Effect.tapErrorCause(lapse({ only }), () => Effect.sync(() => void failed.push(only)))
+      )
+      return due.length
     })
-  )
+
+  /** A user with whom it fails keeps no others of the batch from it. */
+  const lapseBatch = (failed: Array<UserId>) =>
+    Effect.catchAllCause(lapse({ limit: batchSize, except: failed }), (cause) =>
+      Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : lapseEach(failed)
+    )
 
   return {
     see: Traced.fn("UserDormancy.see")(function* (user: Pick<User, "id" | "username" | "status">) {
@@ -94,7 +113,8 @@ const make = Effect.gen(function* () {
       every: Duration.minutes(15),
       run: Effect.gen(function* () {
         yield* Access.authorize("update", AccessObjects.bare("user"))
-        const count = yield* untilNotFull(batchSize, lapseBatch)
+        const failed: Array<UserId> = []
+        const count = (yield* untilNotFull(batchSize, lapseBatch(failed))) - failed.length
         if (count > 0) yield* Effect.logInfo(`${count} users became dormant: they were not seen for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
     }

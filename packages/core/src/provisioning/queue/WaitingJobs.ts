@@ -1,5 +1,6 @@
 /** Says in the logs of jobs why they wait, where no daemon takes them. templates-and-provisioning.md §6.4. */
 import { Duration, Effect, Option } from "effect"
+import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish, transaction } from "../../platform/store/Transactor.js"
 import { jobLogs } from "../jobs/JobEvents.js"
@@ -62,23 +63,20 @@ export const unmatchedJobs = {
       seenSince
     )
     const unmatched = new Set(matched.flatMap(({ available, job_id }) => (available === 0 ? [job_id] : [])))
-    for (const { id, tags } of jobs) {
-      if (!unmatched.has(id)) continue
-      yield* say(id, `No provisioner daemon with the tags of this job is connected (${listed(tags)}). The job waits for one.`)
-    }
+    const untold = jobs.filter(({ id }) => unmatched.has(id))
+    yield* Background.each("unmatched_jobs", untold, ({ id, tags }) =>
+      say(id, `No provisioner daemon with the tags of this job is connected (${listed(tags)}). The job waits for one.`)
+    )
   })
 }
 
 /** Tells of jobs that the engines of this process cannot run, where its daemons would be next. */
 export const sayRefusals = (refusalOf: (job: ProvisionerJob) => Option.Option<string>) =>
-  Effect.flatMap(
-    waiting,
-    Effect.forEach(
-      (job) =>
-        Option.match(refusalOf(job), {
-          onNone: () => Effect.void,
-          onSome: (reason) => say(job.id, `${reason} The job waits for another daemon.`)
-        }),
-      { discard: true }
+  Effect.flatMap(waiting, (jobs) =>
+    Background.each("provisioner_refusals", jobs, (job) =>
+      Option.match(refusalOf(job), {
+        onNone: () => Effect.void,
+        onSome: (reason) => say(job.id, `${reason} The job waits for another daemon.`)
+      })
     )
   )

@@ -6,6 +6,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../../test/http/audit.js"
 import { aUser } from "../../../../../test/records/builders.js"
 import { describeServerOnEach, ownerPassword, type TestServer } from "../../../../../test/http/server.js"
+import { poisoned } from "../../../../../test/store/poison.js"
 import { orderedPlanOf, statementsOf } from "../../../../../test/store/statements.js"
 import { aClient, aCode, redeem } from "../../oauth2/OAuthClient.js"
 
@@ -34,6 +35,24 @@ const statusLog = (server: TestServer, { id }: User) =>
 const job = (server: TestServer) => server.run(Effect.flatMap(UserDormancy, ({ worker }) => worker.run))
 
 describeServerOnEach("users whom nobody sees", (server, once) => {
+  once("become dormant although that fails with another one", async () => {
+    const users = await server().run(Effect.all([seen(92), seen(93), seen(94)]))
+    const [, poison] = users
+    if (poison === undefined) return expect.fail("no user")
+    await server().run(
+      Effect.flatMap(sql, (client) =>
+        poisoned("users", "id", poison.id).pipe(
+          Effect.zipRight(Effect.flatMap(UserDormancy, ({ worker }) => worker.run)),
+          Effect.scoped,
+          Effect.provideService(SqlClient.SqlClient, client)
+        )
+      )
+    )
+    expect(await Promise.all(users.map((user) => statusOf(server(), user)))).toStrictEqual(["dormant", "active", "dormant"])
+    await job(server())
+    expect(await statusOf(server(), poison)).toBe("dormant")
+  })
+
   once("become dormant after 90 days, with an audit entry", async () => {
     const [gone, recent, never, suspended, service, own] = await server().run(
       Effect.all([

@@ -31,9 +31,10 @@ import {
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Layer, Option, Queue, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Layer, Logger, Option, Queue, Stream, TestClock } from "effect"
 import { aTar } from "../../../../../test/records/archives.js"
 import { postgres, sqlite } from "../../../../../test/store/databases.js"
+import { poisoned } from "../../../../../test/store/poison.js"
 import { testEngine, testEngines } from "../../../../../test/outside/engine.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
 import { runtime } from "../../../../../test/store/services.js"
@@ -277,5 +278,17 @@ layer(servicesWith(Layer.succeed(ProvisionerEngines, [])).pipe(Layer.provideMerg
         "No provisioner daemon with the tags of this job is connected (owner=, scope=organization). The job waits for one."
       ])
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("a job whose log cannot be written keeps no others from theirs", () =>
+    Effect.gen(function* () {
+      yield* start
+      const [poison, other] = [yield* anImportOf("main.tf"), yield* anImportOf("main.tf")]
+      yield* TestClock.adjust("10 seconds")
+      yield* poisoned("provisioner_job_logs", "job_id", poison.id).pipe(Effect.zipRight(unmatchedJobs.run), Effect.scoped)
+      expect([(yield* linesOf(poison)).length, (yield* linesOf(other)).length]).toStrictEqual([0, 1])
+      yield* unmatchedJobs.run
+      expect(yield* linesOf(poison)).toHaveLength(1)
+    }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
   )
 })

@@ -8,6 +8,7 @@ import { locking } from "../../platform/Dialect.js"
 import { Statements } from "../../platform/Statements.js"
 
 const lapsed = row({ id: uuid, username: text() })
+const found = row({ id: uuid })
 
 export const layer = service(
   DormancyRepository,
@@ -22,15 +23,24 @@ export const layer = service(
         )
       )
 
+    const unseen = (before: string, except: ReadonlyArray<string>) =>
+      sql`status = 'active' AND last_seen_at < ${before} AND NOT deleted AND NOT is_system ${
+        except.length === 0 ? sql.literal("") : sql`AND id NOT IN ${sql.in(except)}`
+      }`
+
     return DormancyRepository.of({
-      lapse: (before, at, limit) =>
+      unseen: (before, limit, except) =>
+        Effect.map(all(found, sql`SELECT id FROM users WHERE ${unseen(before, except)} ORDER BY last_seen_at LIMIT ${limit}`), (users) =>
+          users.map(({ id }) => id)
+        ),
+      lapse: (before, at, which) =>
         Effect.tap(
           all(
             lapsed,
             sql`UPDATE users SET status = 'dormant', updated_at = ${at}
               WHERE id IN (
-                SELECT id FROM users WHERE status = 'active' AND last_seen_at < ${before} AND NOT deleted AND NOT is_system
-                ORDER BY last_seen_at LIMIT ${limit} ${unlocked})
+                SELECT id FROM users WHERE ${unseen(before, "only" in which ? [] : which.except)}
+                ${"only" in which ? sql`AND id = ${which.only}` : sql`ORDER BY last_seen_at LIMIT ${which.limit}`} ${unlocked})
               RETURNING id, username`
           ),
           (users) => logged(users, "dormant", at)

@@ -1,0 +1,50 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Logger, TestClock } from "effect"
+import { makeBatch } from "../../../src/agents/reports/Batch.js"
+import { StoreUnavailable } from "../../../src/platform/index.js"
+
+const silent = Effect.provide(Logger.remove(Logger.defaultLogger))
+
+/** A batch whose writes `write` may refuse, and what was written. */
+const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const written: Array<ReadonlyArray<string>> = []
+    let writes = 0
+    const batch = yield* makeBatch<string>({
+      name: "reports",
+      key: (item) => item,
+      every: "1 second",
+      threshold: 10,
+      capacity: 10,
+      write: (items) =>
+        Effect.suspend(() => {
+          writes += 1
+          return Effect.zipRight(
+            write(items),
+            Effect.sync(() => void written.push(items))
+          )
+        })
+    })
+    return { add: batch.add, written, writes: () => writes }
+  })
+
+it.scoped("an item that cannot be written keeps no others from it", () =>
+  Effect.gen(function* () {
+    const batch = yield* aBatch((items) => (items.includes("poison") ? Effect.die("refused") : Effect.void))
+    for (const item of ["one", "poison", "two"]) yield* batch.add(item)
+    yield* TestClock.adjust("1 second")
+    expect(batch.written).toStrictEqual([["one"], ["two"]])
+    yield* batch.add("three")
+    yield* TestClock.adjust("1 second")
+    expect(batch.written.at(-1)).toStrictEqual(["three"])
+  }).pipe(silent)
+)
+
+it.scoped("a store that is away is not asked for each item", () =>
+  Effect.gen(function* () {
+    const batch = yield* aBatch(() => Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" })))
+    for (const item of ["one", "two", "three"]) yield* batch.add(item)
+    yield* TestClock.adjust("1 second")
+    expect(batch.writes()).toBe(1)
+  }).pipe(silent)
+)
