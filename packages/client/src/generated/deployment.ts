@@ -2,7 +2,7 @@
 /** The service's version and health. */
 import type { Client } from "../Client.js"
 import { call, json, text, type CallOptions } from "../call.js"
-import type { BuildInfoResponse, Entitlements, Message } from "./types.js"
+import type { BuildInfoResponse, Entitlements, HealthDetails, Message } from "./types.js"
 
 /**
  * Greet a client. Confirms that the service answers below this path.
@@ -43,6 +43,16 @@ export const entitlements = (client: Client, options?: CallOptions): Promise<Ent
  */
 export const health = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/healthz", text, {}, options)
+
+/**
+ * Get the state of background work. Returns how the background work of the process that answers fares. Requires permission to read debugging information.
+ *
+ * `GET /healthz/details`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const healthDetails = (client: Client, options?: CallOptions): Promise<HealthDetails> =>
+  call(client, "GET", "/healthz/details", json, {}, options)
 
 /**
  * Check readiness. Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential.

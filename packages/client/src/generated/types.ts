@@ -235,6 +235,17 @@ export interface AuthorizationObject {
 
 export type AuthorizationResponse = Readonly<Record<string, boolean>>
 
+export interface BackgroundWork {
+  readonly name: string
+  readonly loops: number
+  readonly failing: number
+  readonly last_success_at: string | null
+  readonly last_failure_at: string | null
+  readonly last_failure: string | null
+  readonly consecutive_failures: number
+  readonly failed_items: number
+}
+
 export interface BannerConfig {
   readonly enabled: boolean
   readonly message?: string
@@ -740,6 +751,11 @@ export interface GroupSyncSettings {
   readonly regex_filter: string | null
   readonly auto_create_missing_groups: boolean
   readonly legacy_group_name_mapping?: Readonly<Record<string, string>>
+}
+
+export interface HealthDetails {
+  readonly ok: boolean
+  readonly background: ReadonlyArray<BackgroundWork>
 }
 
 export interface HealthMessage {

@@ -2,7 +2,7 @@ import { Effect, Schema, Tracer } from "effect"
 import { expect, it } from "vitest"
 import { describeInterface, startServer } from "../../../../test/http/server.js"
 import { sqlite, sqliteIn } from "../../../../test/store/databases.js"
-import { BuildInfo } from "../../src/contract/deployment/deployment.js"
+import { BuildInfo, HealthDetails } from "../../src/contract/deployment/deployment.js"
 
 const silent = Effect.runSync(Effect.tracer)
 
@@ -37,6 +37,20 @@ describeInterface("the general routes", (server) => {
   it("are alive, without being counted", async () => {
     const { headers, status, text } = await server().call("GET", "//healthz")
     expect([status, text, headers.get("x-ratelimit-limit")]).toEqual([200, "OK", null])
+  })
+
+  it("show the state of background work to those who may read debugging information", async () => {
+    const path = "//healthz/details"
+    expect((await server().call("GET", path)).status).toBe(401)
+    expect((await server().call("GET", path, { token: (await server().aMember()).token })).status).toBe(403)
+    const { ok, background } = (await server().call("GET", path, { token: server().owner().token })).as(HealthDetails)
+    expect(typeof ok).toBe("boolean")
+    const names = background.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(["job_reaper", "notification_delivery", "user_dormancy"]))
+    const work = background.find(({ name }) => name === "replica_heartbeat")
+    expect(work).toMatchObject({ loops: expect.any(Number), failed_items: 0 })
+    const { text } = await server().call("GET", "/debug/metrics", { token: server().owner().token })
+    expect(text).toContain('background_failing{work="job_reaper"}')
   })
 
   it("let pages measure the distance", async () => {

@@ -9,6 +9,7 @@ import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
 import { RelayMaps } from "../../network/RelayMaps.js"
 import { NotModified, type Forbidden, type UpstreamUnavailable } from "../../platform/Errors.js"
+import * as Background from "../../platform/background/Background.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { transaction } from "../../platform/store/Transactor.js"
@@ -40,6 +41,9 @@ export interface HealthService {
     force: boolean,
     credential: string | undefined
   ) => Effect.Effect<HealthReport, Forbidden | UpstreamUnavailable, CurrentActor>
+
+  /** The state of this process's background work. Fails with `Forbidden` unless the actor may read debugging information. */
+  readonly background: Effect.Effect<ReadonlyArray<Background.WorkHealth>, Forbidden, CurrentActor>
 
   /** The dismissed checks. Fails with `Forbidden` unless the actor may read debugging information. */
   readonly settings: Effect.Effect<
@@ -131,6 +135,8 @@ const make = Effect.gen(function* () {
       if (!changed) return yield* new NotModified()
       return sections
     }),
+
+    background: Effect.zipRight(debugInfo, Background.health),
 
     echoRight: Effect.map(rightTo("debug_info", debugInfo), ([right]) => right)
   }

@@ -11,6 +11,8 @@ import { keptFor } from "../../platform/collections/Kept.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { Forbidden } from "../../platform/Errors.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
+import * as Background from "../../platform/background/Background.js"
+import * as Timestamp from "../../platform/time/Timestamp.js"
 import { storeFamilies } from "./StoreFamilies.js"
 
 /** How old the values of the store may be: several servers that read metrics cost as much as one. */
@@ -32,6 +34,24 @@ export interface DeploymentMetricsService {
   /** The same for a user. Fails with `Forbidden` unless the actor may read debugging information. */
   readonly read: Effect.Effect<string, Forbidden, CurrentActor>
 }
+
+const workFamilies = (prefix: string): Effect.Effect<ReadonlyArray<MetricFamily>> =>
+  Effect.map(Background.health, (works) => {
+    const value = (name: string, help: string, of: (work: Background.WorkHealth) => number) =>
+      gauges(
+        `${prefix}background_${name}`,
+        help,
+        works.map((work) => [{ work: work.name }, of(work)] as const)
+      )
+    const seconds = (at: Timestamp.Timestamp | null): number => (at === null ? 0 : Timestamp.toMillis(at) / 1000)
+    return [
+      value("failing", "Loops of background work whose last turn failed.", ({ failing }) => failing),
+      value("consecutive_failures", "Turns of background work that failed since one succeeded.", (work) => work.consecutive_failures),
+      value("last_success_seconds", "When a turn of background work last succeeded, in seconds since 1970; 0 before.", (work) =>
+        seconds(work.last_success_at)
+      )
+    ]
+  })
 
 const make = Effect.gen(function* () {
   const repository = yield* MetricsRepository
@@ -79,6 +99,7 @@ const make = Effect.gen(function* () {
     return textOf([
       ...metricsOfProcess(prefix),
       ...ofProcess(prefix),
+      ...(yield* workFamilies(prefix)),
       ...(store._tag === "Success" ? store.value : []),
       ...licenseFamilies(),
       gauges(

@@ -6,6 +6,7 @@ import { type Cause, Clock, type Duration, Effect, Option, type Scope } from "ef
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
+import * as WorkHealth from "./WorkHealth.js"
 
 const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
 
@@ -15,6 +16,11 @@ const longestPause = 2_000
 
 /** Milliseconds between two log lines about the failures of one kind of work, however many loops of it fail. */
 const logInterval = 60_000
+
+export type { WorkHealth } from "./WorkHealth.js"
+
+/** The state of all background work of this process, by name. */
+export const health = WorkHealth.all
 
 /** Counts a failed turn of the work in `background_failures_total`. */
 export const countFailure = (name: string): Effect.Effect<void> => Effect.sync(() => failures(name).update(1))
@@ -37,8 +43,9 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
     Effect.suspend(() => {
       let failed = 0
       let isKnown = false
-      const onFailure = (cause: Cause.Cause<unknown>) =>
+      const onFailure = (cause: Cause.Cause<unknown>, { failed: fails }: WorkHealth.ObservedLoop) =>
         Effect.gen(function* () {
+          fails(cause)
           yield* countFailure(name)
           const now = yield* Clock.currentTimeMillis
           if (!isKnown && Math.abs(now - loggedAt) >= logInterval) {
@@ -49,14 +56,20 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
           yield* Effect.sleep(Math.min(firstPause * 2 ** failed, longestPause))
           failed += 1
         })
-      const onSuccess = () => {
+      const onSuccess = ({ succeeded }: WorkHealth.ObservedLoop) => {
+        succeeded()
         const wasKnown = isKnown
         failed = 0
         isKnown = false
         return wasKnown ? logged(Effect.logInfo("background work succeeds again")) : Effect.void
       }
-      return Effect.matchCauseEffect(turn, { onFailure, onSuccess }).pipe(
-        Effect.forever,
+      const looping = Effect.flatMap(WorkHealth.observe(name), (loop) =>
+        Effect.matchCauseEffect(turn, {
+          onFailure: (cause) => onFailure(cause, loop),
+          onSuccess: () => onSuccess(loop)
+        }).pipe(Effect.forever, Effect.ensuring(Effect.sync(loop.ended)))
+      )
+      return looping.pipe(
         // A layer is built where nothing is interrupted, and the scope must be able to end the loop
         Effect.interruptible,
         Effect.annotateLogs({ work: name }),
@@ -100,7 +113,9 @@ export const each = <A, E, R, R2 = never>(
     (item) =>
       Effect.suspend(() => (options.within === undefined ? work(item) : Effect.timeout(work(item), options.within))).pipe(
         Effect.catchAllCause((cause) =>
-          Effect.zipRight(countFailure(name), options.onFailure === undefined ? onFailure(cause) : options.onFailure(item, cause))
+          Effect.all([countFailure(name), WorkHealth.itemFailed(name, cause)], { discard: true }).pipe(
+            Effect.zipRight(options.onFailure === undefined ? onFailure(cause) : options.onFailure(item, cause))
+          )
         )
       ),
     { concurrency: options.concurrency ?? 1, discard: true }
@@ -110,7 +125,9 @@ export const each = <A, E, R, R2 = never>(
 /** Starts work that is done once, unless the scope closes before. A failure or defect is logged and counted. */
 export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>
   work.pipe(
-    Effect.catchAllCause((cause) => Effect.zipRight(countFailure(name), logFailure("background work failed", cause))),
+    Effect.catchAllCause((cause) =>
+      Effect.all([countFailure(name), WorkHealth.itemFailed(name, cause), logFailure("background work failed", cause)], { discard: true })
+    ),
     Effect.interruptible,
     Effect.annotateLogs({ work: name }),
     afterwards,

@@ -2,6 +2,7 @@ import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from
 import { countFailure, logged, repeat } from "./Background.js"
 import { Locks } from "../store/Locks.js"
 import { afterwards } from "../store/Transactor.js"
+import * as WorkHealth from "./WorkHealth.js"
 
 /** Background work: a name, a period, and what one run does. */
 export interface Worker<R> {
@@ -38,16 +39,20 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
  * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     let failing = false
+    const { ended, failed, succeeded } = yield* WorkHealth.observe(worker.name)
+    yield* Effect.addFinalizer(() => Effect.sync(ended))
     const turns = Effect.unsafeMakeSemaphore(1)
     const run = Effect.matchCauseEffect(turns.withPermits(1)(attempt(worker)), {
       onFailure: (cause) => {
         const isKnown = failing
         failing = true
+        failed(cause)
         return Effect.zipRight(countFailure(worker.name), isKnown ? Effect.void : logFailure(cause))
       },
       onSuccess: () => {
+        succeeded()
         const hasFailed = failing
         failing = false
         return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
@@ -60,8 +65,9 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
       Effect.forkScoped,
       Effect.asVoid
     )
+    yield* periodic
     const { wanted } = worker
-    if (wanted === undefined) return periodic
+    if (wanted === undefined) return
     const whenWanted = Effect.annotateLogs(Effect.zipRight(wanted, run), { worker: worker.name })
-    return Effect.zipRight(periodic, repeat(worker.name, Effect.zipRight(begun, whenWanted)))
+    yield* repeat(worker.name, Effect.zipRight(begun, whenWanted))
   })

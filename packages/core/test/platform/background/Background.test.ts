@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
+import { Data, Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
 import { Background } from "../../../src/platform/index.js"
 
 const lines: Array<string> = []
@@ -95,4 +95,30 @@ it.effect("items that fail, die or do not end keep no others from their turn", (
     ])
     expect(yield* failuresOf("items")).toMatchObject([{ count: 3 }])
   })
+)
+
+const healthOf = (work: string) => Effect.map(Background.health, (works) => works.find(({ name }) => name === work))
+
+it.effect("the state of work says when its turns succeeded and failed, and by which error", () =>
+  Effect.gen(function* () {
+    class Unheard extends Data.TaggedError("Unheard") {}
+    const outcomes = [Effect.void, new Unheard(), Effect.die(new TypeError("a secret")), Effect.void]
+    const scope = yield* Scope.make()
+    const turn = Effect.delay(
+      Effect.suspend(() => outcomes.shift() ?? Effect.never),
+      "1 second"
+    )
+    yield* Scope.extend(Background.repeat("observed", turn), scope)
+    yield* TestClock.adjust("1 second")
+    const succeeded = { failing: 0, last_success_at: "1970-01-01T00:00:01.000Z", last_failure: null, consecutive_failures: 0 }
+    expect(yield* healthOf("observed")).toMatchObject({ loops: 1, ...succeeded })
+    yield* TestClock.adjust("2200 millis")
+    const failed = { failing: 1, last_failure_at: "1970-01-01T00:00:03.100Z", last_failure: "TypeError", consecutive_failures: 2 }
+    expect(yield* healthOf("observed")).toMatchObject({ loops: 1, ...failed, last_success_at: succeeded.last_success_at })
+    yield* TestClock.adjust("2 seconds")
+    expect(yield* healthOf("observed")).toMatchObject({ failing: 0, last_failure: "TypeError", consecutive_failures: 0 })
+    yield* Background.each("observed", [1, 2], (item) => (item === 1 ? Effect.fail("refused") : Effect.void))
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* healthOf("observed")).toMatchObject({ loops: 0, failed_items: 1, last_failure: "Failure" })
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )

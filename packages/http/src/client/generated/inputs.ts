@@ -396,6 +396,7 @@ export interface Inputs {
     readonly buildInfo: {}
     readonly entitlements: {}
     readonly health: {}
+    readonly healthDetails: {}
     readonly ready: {}
     readonly latencyCheck: {}
   }

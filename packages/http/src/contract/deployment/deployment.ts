@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp } from "@atelier/core/platform"
 import { Schema, Struct } from "effect"
 import { dialectal } from "../../wire/dialect.js"
-import { Response } from "../../wire/errors.js"
+import { refusals, Response } from "../../wire/errors.js"
 import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
@@ -66,6 +66,29 @@ const Entitlements = Schema.Struct({
   refreshed_at: Timestamp.Timestamp
 }).annotations({ identifier: "Entitlements" })
 
+/** The state of one kind of background work in a process. */
+const BackgroundWork = Schema.Struct({
+  name: Schema.String,
+  /** Loops that run, such as one for each connection. */
+  loops: Schema.Int,
+  /** Loops whose last turn failed. */
+  failing: Schema.Int,
+  last_success_at: Schema.NullOr(Timestamp.Timestamp),
+  last_failure_at: Schema.NullOr(Timestamp.Timestamp),
+  /** The name of the last error. */
+  last_failure: Schema.NullOr(Schema.String),
+  /** Turns that failed since one succeeded. */
+  consecutive_failures: Schema.Int,
+  /** Items, such as rows, that could not be dealt with since the process started. */
+  failed_items: Schema.Int
+}).annotations({ identifier: "BackgroundWork" })
+
+export const HealthDetails = Schema.Struct({
+  /** Whether no loop of background work fails. */
+  ok: Schema.Boolean,
+  background: Schema.Array(BackgroundWork)
+}).annotations({ identifier: "HealthDetails" })
+
 export const deployment = HttpApiGroup.make("deployment")
   .annotate(OpenApi.Description, "The service's version and health.")
   .add(
@@ -94,6 +117,18 @@ export const deployment = HttpApiGroup.make("deployment")
     HttpApiEndpoint.get("health", "/healthz")
       .annotateContext(operation("Check liveness", "Answers `OK` while the process serves requests. Needs no credential."))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )
+  .add(
+    HttpApiEndpoint.get("healthDetails", "/healthz/details")
+      .annotateContext(
+        operation(
+          "Get the state of background work",
+          "Returns how the background work of the process that answers fares. Requires permission to read debugging information."
+        )
+      )
+      .addSuccess(HealthDetails)
+      .addError(refusals("Forbidden"))
+      .middleware(Authenticated)
   )
   .add(
     HttpApiEndpoint.get("ready", "/readyz")

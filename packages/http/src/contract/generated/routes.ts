@@ -52,6 +52,7 @@ export const routes: ReadonlyArray<Route> = [
   {"method":"GET","path":"/api/v2/buildinfo","pattern":"/api/v2/buildinfo","trailingSlash":false,"ids":[],"group":"deployment"},
   {"method":"GET","path":"/api/v2/entitlements","pattern":"/api/v2/entitlements","trailingSlash":false,"ids":[],"group":"deployment"},
   {"method":"GET","path":"/healthz","pattern":"/healthz","trailingSlash":false,"ids":[],"group":"deployment"},
+  {"method":"GET","path":"/healthz/details","pattern":"/healthz/details","trailingSlash":false,"ids":[],"group":"deployment"},
   {"method":"GET","path":"/readyz","pattern":"/readyz","trailingSlash":false,"ids":[],"group":"deployment"},
   {"method":"GET","path":"/latency-check","pattern":"/latency-check","trailingSlash":false,"ids":[],"group":"deployment"},
   {"method":"GET","path":"/api/v2/updatecheck","pattern":"/api/v2/updatecheck","trailingSlash":false,"ids":[],"group":"general"},

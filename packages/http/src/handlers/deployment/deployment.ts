@@ -1,5 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Deployment, DeploymentOptions, Entitlements, type Feature, type GrantedFeature, featureStates } from "@atelier/core/deployment"
+import { Health } from "@atelier/core/insights"
 import { WebPush } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Record, Redacted } from "effect"
@@ -42,6 +43,7 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
     const { accessUrl, version } = yield* Settings
     const { browserOnly, cliUpgradeMessage, scimAuthHeader } = yield* DeploymentOptions
     const { isLeaving } = yield* Draining
+    const health = yield* Health
     const buildInfo: BuildInfo = {
       version,
       external_url: sourceUrl,
@@ -73,6 +75,9 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
         })
       )
       .handle("health", () => Effect.succeed("OK"))
+      .handle("healthDetails", () =>
+        Effect.map(health.background, (background) => ({ ok: background.every(({ failing }) => failing === 0), background }))
+      )
       .handle("ready", () =>
         Effect.gen(function* () {
           if (yield* isLeaving) return notReady("The service is shutting down.")
