@@ -7,6 +7,7 @@ import { Deferred, Effect, Either } from "effect"
 import { once } from "node:events"
 import { parseArgs } from "node:util"
 import { calledAs } from "./called.js"
+import { outliveReaders } from "./outliveReaders.js"
 import { UsageError } from "./Sources.js"
 
 /** The flags with what they mean. Each has a variable, such as `ATELIER_ACCESS_URL`. */
@@ -134,6 +135,7 @@ const explained = (error: unknown): string => {
 
 /** Serves until a signal asks to end, and returns the exit code. */
 export const run = async (words: ReadonlyArray<string>): Promise<number> => {
+  outliveReaders()
   try {
     const valueOf = given(words, process.env)
     if (valueOf === "help") process.stdout.write(help())

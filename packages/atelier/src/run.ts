@@ -3,6 +3,7 @@ import cluster from "node:cluster"
 import { calledAs } from "./called.js"
 import * as startFlags from "./startFlags.js"
 import { explained, help, parseOptions, UsageError } from "./Options.js"
+import { outliveReaders } from "./outliveReaders.js"
 import { supervise } from "./supervise.js"
 import { numberOf, placeOf, shareSetupToken, withPlace } from "./worker.js"
 
@@ -23,6 +24,7 @@ const signalled = (): Promise<NodeJS.Signals> =>
 
 /** Serves with the options of a command line until a signal asks to end, and returns the exit code. */
 export const run = async (words: ReadonlyArray<string>): Promise<number> => {
+  outliveReaders()
   try {
     const options = parseOptions(words, process.env)
     const number = numberOf(process.env)

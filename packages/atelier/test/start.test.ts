@@ -189,3 +189,22 @@ describe("a server that cannot start", () => {
     })
   })
 })
+
+it("a server serves on after the reader of its output has ended", async () => {
+  const port = await freePort()
+  const place = ["--http-address", `127.0.0.1:${port}`, "--database", `sqlite:${join(directory, "unread.db")}`, "--log-level", "debug"]
+  const child = spawn(process.execPath, [program, ...place, "--workspaces-directory", join(directory, "unread")], {
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const listens = new Promise<void>((resolve) => {
+    child.stdout.on("data", (chunk: Buffer) => chunk.includes("Atelier listens") && resolve())
+  })
+  await listens
+  child.stdout.destroy()
+  child.stderr.destroy()
+  const login = () => fetch(`http://127.0.0.1:${port}/api/v2/users/login`, { method: "POST", body: "{}" })
+  for (let count = 0; count < 3; count++) expect((await login()).status).toBeLessThan(500)
+  const ended = once(child, "exit")
+  child.kill("SIGTERM")
+  expect((await ended)[0]).toBe(0)
+})
