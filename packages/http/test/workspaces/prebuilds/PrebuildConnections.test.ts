@@ -96,7 +96,8 @@ describeAgentsOnEach(
 
       // A stream of the new owner waits until the agent works with the manifest
       const next = Effect.runFork(Scope.extend(accepted(connection), scope))
-      const asking = pool.exec((await server().call("GET", `/workspaces/${id}`, { token: token() })).as(Workspace), "true")
+      // The service asks an agent that has just connected again for a while: the command ends with the server
+      pool.exec((await server().call("GET", `/workspaces/${id}`, { token: token() })).as(Workspace), "true").catch(() => undefined)
       for (const _ of [1, 2, 3]) {
         await server().call("GET", `/workspaces/${id}`, { token: token() })
         await run(connection.session.ping)
@@ -106,7 +107,6 @@ describeAgentsOnEach(
       const [request, machine] = await run(Fiber.join(next))
       expect(request.kind).toBe("machine")
       await run(ReverseStream.unreachable(machine, "not part of the test"))
-      await asking
 
       expect((await creating).latest_build).toMatchObject({ build_number: 2, status: "running" })
       // The change of the rights ends what has the old token, and not this connection
