@@ -2,7 +2,7 @@
 import { createClient } from "@atelier/client"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { aTemplate } from "../../../test/http/templates.js"
 import { describeInterface } from "../../../test/http/server.js"
@@ -42,6 +42,66 @@ describeInterface(
   },
   { provisioner: testEngines }
 )
+
+describe("a workspace whose agent has lost its connection", () => {
+  const workspace = (status: "connected" | "disconnected") => ({
+    id: "00000000-0000-7000-8000-000000000001",
+    name: "w",
+    latest_build: {
+      status: "running",
+      job: {},
+      resources: [{ agents: [{ id: "00000000-0000-7000-8000-000000000002", name: "main", status, lifecycle_state: "ready" }] }]
+    }
+  })
+  const event = (status: "connected" | "disconnected") => `event: data\ndata: ${JSON.stringify(workspace(status))}\n\n`
+
+  /** A service that tells of the workspace, with a sign of life each second. */
+  const clientOf = (events: (send: (text: string) => void) => void) =>
+    createClient({
+      baseUrl: "http://service.test",
+      fetch: async (url, init) => {
+        if (!String(url).includes("/watch")) return Response.json(workspace("disconnected"))
+        let alive: ReturnType<typeof setInterval> | undefined
+        const body = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            const send = (text: string) => controller.enqueue(new TextEncoder().encode(text))
+            alive = setInterval(() => send(": ping\n\n"), 1_000)
+            init?.signal?.addEventListener("abort", () => {
+              clearInterval(alive)
+              controller.error(init.signal?.reason)
+            })
+            events(send)
+          },
+          cancel: () => clearInterval(alive)
+        })
+        return new Response(body)
+      }
+    })
+
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] }))
+  afterEach(() => void vi.useRealTimers())
+
+  it("is given up after two minutes", async () => {
+    const got = clientOf((send) => send(event("disconnected"))).sandboxes.get("w")
+    const outcome = expect(got).rejects.toMatchObject({
+      message: "The agent has lost its connection, and has not come back in two minutes."
+    })
+    await vi.advanceTimersByTimeAsync(119_000)
+    expect(vi.getTimerCount()).toBeGreaterThan(0)
+    await vi.advanceTimersByTimeAsync(2_000)
+    await outcome
+  })
+
+  it("is taken once its agent is back", async () => {
+    const client = clientOf((send) => {
+      send(event("disconnected"))
+      setTimeout(() => send(event("connected")), 60_000)
+    })
+    const got = client.sandboxes.get("w")
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect((await got).name).toBe("w")
+  })
+})
 
 describe("a process that stays", () => {
   const agent = "00000000-0000-7000-8000-000000000001"

@@ -53,6 +53,11 @@ const failed = (message: string, lines: ReadonlyArray<ProvisionerJobLog> = []): 
   return new AtelierError({ status: 0, message, detail: written.length === 0 ? undefined : written.join("\n") })
 }
 
+/** Milliseconds that an agent which has lost its connection has to come back. */
+const returnTime = 120_000
+
+const agentIsLost = "The agent has lost its connection, and has not come back in two minutes."
+
 /** Waits until commands can run, by the stream of the workspace's changes. */
 const untilReady = async (client: Client, workspace: Workspace, signal: AbortSignal | undefined, name?: string): Promise<Sandbox> => {
   const settled = (seen: Workspace): Sandbox | undefined => {
@@ -64,9 +69,30 @@ const untilReady = async (client: Client, workspace: Workspace, signal: AbortSig
   }
   const at = settled(workspace)
   if (at !== undefined) return at
-  for await (const seen of workspaces.watchWorkspace(client, { workspace: workspace.id }, { signal })) {
-    const sandbox = settled(seen)
-    if (sandbox !== undefined) return sandbox
+  const left = new AbortController()
+  const abort = (): void => left.abort(signal?.reason)
+  signal?.addEventListener("abort", abort)
+  if (signal?.aborted === true) abort()
+  let lost: ReturnType<typeof setTimeout> | undefined
+  /** An agent that has lost its connection may be gone for good. */
+  const look = (seen: Workspace): void => {
+    const isLost = seen.latest_build.status === "running" && agentOf(seen, name)?.status === "disconnected"
+    if (isLost) lost ??= setTimeout(() => left.abort(failed(agentIsLost)), returnTime)
+    else {
+      clearTimeout(lost)
+      lost = undefined
+    }
+  }
+  try {
+    look(workspace)
+    for await (const seen of workspaces.watchWorkspace(client, { workspace: workspace.id }, { signal: left.signal })) {
+      const sandbox = settled(seen)
+      if (sandbox !== undefined) return sandbox
+      look(seen)
+    }
+  } finally {
+    clearTimeout(lost)
+    signal?.removeEventListener("abort", abort)
   }
   throw failed("The workspace cannot be watched any more.")
 }
