@@ -15,6 +15,7 @@ import { commands } from "../src/commands.js"
 import { configDirectory, makeContexts } from "../src/contexts/Contexts.js"
 import { alone } from "../src/contexts/fileLock.js"
 import { type KeyStore, keyStoreOf } from "../src/contexts/KeyStore.js"
+import { sizeOf } from "../src/terminal/size.js"
 import { table } from "../src/terminal/table.js"
 import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
 import { leavingKeys } from "../src/connect/attached.js"
@@ -108,6 +109,20 @@ describe("a command line", () => {
   ])("%s is refused", (line, message, hint) => {
     expect(() => read(line)).toThrow(expect.objectContaining({ message, hint, code: 2 }))
   })
+})
+
+it.each([
+  [
+    { columns: 120, rows: 40 },
+    { cols: 120, rows: 40 }
+  ],
+  [
+    { columns: 0, rows: 0 },
+    { cols: 80, rows: 24 }
+  ],
+  [{}, { cols: 80, rows: 24 }]
+])("a terminal of the size %j has the size %j in a workspace", (terminal, size) => {
+  expect(sizeOf(terminal)).toStrictEqual(size)
 })
 
 describe("a table", () => {

@@ -3,6 +3,7 @@ import type { Sandbox, SandboxProcess } from "@atelier/client"
 import { constants } from "node:os"
 import { exitCodes, Failure, Interrupted } from "../Failure.js"
 import type { Session } from "../Session.js"
+import { sizeOf } from "../terminal/size.js"
 
 export interface AttachedOptions {
   /** Whether the process has a terminal. */
@@ -87,8 +88,6 @@ const takeTerminal = ({ stdin, stdout }: Session, process_: SandboxProcess): (()
     stdin.setRawMode(false)
   }
 }
-
-const sizeOf = ({ columns, rows }: NodeJS.WriteStream) => ({ cols: columns ?? 80, rows: rows ?? 24 })
 
 const signalNumber = (name: string | null): number => (constants.signals as Readonly<Record<string, number>>)[name ?? ""] ?? 0
 

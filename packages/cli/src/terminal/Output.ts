@@ -1,5 +1,6 @@
 /** What commands print: results on the standard output, everything else on the standard error. */
 import type { WriteStream } from "node:tty"
+import { sizeOf } from "./size.js"
 import { type Column, table } from "./table.js"
 import { logLine, plain } from "./text.js"
 
@@ -35,15 +36,13 @@ export interface OutputOptions {
   readonly stderr: NodeJS.WriteStream
 }
 
-/** A table is made for this many columns where there is no terminal. */
-const usualWidth = 80
-
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 /** Milliseconds until a wait is shown, and between two pictures. */
 const patience = 1_000
 const pause = 100
 
-const widthOf = (stream: Partial<WriteStream>): number => Math.max(20, stream.isTTY === true ? (stream.columns ?? usualWidth) : usualWidth)
+/** A table is made for the usual width where there is no terminal. */
+const widthOf = (stream: Partial<WriteStream>): number => Math.max(20, sizeOf(stream.isTTY === true ? stream : {}).cols)
 
 /** `NO_COLOR` turns colours off (no-color.org). */
 const hasColours = (stream: Partial<WriteStream>, env: NodeJS.ProcessEnv): boolean =>
