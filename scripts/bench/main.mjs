@@ -22,6 +22,7 @@ import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
 import { processes } from "./sections/processes.mjs"
 import { relay } from "./sections/relay.mjs"
+import { size } from "./sections/size.mjs"
 import { ssh } from "./sections/ssh.mjs"
 import { startUp } from "./sections/start.mjs"
 import { tracing } from "./sections/tracing.mjs"
@@ -53,17 +54,19 @@ const sections = {
   docker,
   daemons: remoteDaemons,
   forms,
-  history
+  history,
+  size
 }
 
 const kinds = { sqlite: { kind: "sqlite", name: "SQLite" }, postgres: { kind: "postgres", name: "PostgreSQL" } }
 
 const help = `Usage: npm run bench -- [options] [section…] [database…]
 
-  sections   ${Object.keys(sections).join(", ")}; all unless named
+  sections   ${Object.keys(sections).join(", ")}; all unless named, but for size
   databases  ${Object.keys(kinds).join(", ")}; both unless named
   --quick          about a minute: shorter turns, and long lists on SQLite only
   --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
+  --workspaces N   of the section size: a multiple of 1,000; 100,000 unless given
   --record         take the ratios of this run for those that later runs are compared with
   --profile DIR    write a CPU profile of each server process there
 `
@@ -75,6 +78,7 @@ const { positionals, values } = parseArgs({
     record: { type: "boolean" },
     profile: { type: "string" },
     against: { type: "string" },
+    workspaces: { type: "string", default: "100000" },
     help: { type: "boolean", short: "h" }
   }
 })
@@ -113,11 +117,13 @@ const measure = async (database) => {
     await deployment.grow(size)
     return deployment
   }
-  for (const [name, { isLong, run, title }] of chosen(sections)) {
-    if (values.quick && isLong && database.kind === "postgres" && !positionals.includes(name)) continue
+  for (const [name, { isLong, isNamedOnly, run, title }] of chosen(sections)) {
+    const isLeftOut = isNamedOnly || (values.quick && isLong && database.kind === "postgres")
+    if (isLeftOut && !positionals.includes(name)) continue
     console.log(`${title}, ${database.name}`)
     try {
-      await run({ database, databases, empty, isQuick: values.quick ?? false, nodeArguments, report, seconds, server })
+      const workspaces = Number(values.workspaces)
+      await run({ database, databases, empty, isQuick: values.quick ?? false, nodeArguments, report, seconds, server, workspaces })
     } catch (error) {
       report.fail({ figure: title, database: database.name, reason: error instanceof Error ? error.message : String(error) })
     }
