@@ -6,6 +6,7 @@ import { deploymentRoutes } from "../screens/deployment/routes.js"
 import { insightsRoutes } from "../screens/insights/routes.js"
 import { logRoutes } from "../screens/logs/routes.js"
 import { peopleRoutes } from "../screens/people/routes.js"
+import { syncRoutes } from "../screens/sync/routes.js"
 import { taskRoutes } from "../screens/tasks/routes.js"
 import { terminalRoutes } from "../screens/terminal/routes.js"
 import { templateRoutes } from "../screens/templates/routes.js"
@@ -22,6 +23,7 @@ export const routeTree = rootRoute.addChildren([
   ...logRoutes,
   ...deploymentRoutes,
   ...insightsRoutes,
+  ...syncRoutes,
   ...templateRoutes
 ])
 

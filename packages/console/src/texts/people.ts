@@ -116,7 +116,7 @@ export const organizationsText = {
   iconHint: "A path of this service, such as /icon/rocket.svg or /emojis/1f680.png. Icons of other sites are not loaded.",
   isDefault: "Default",
   none: "No organization",
-  tabs: { members: "Members", groups: "Groups", roles: "Roles", provisioners: "Provisioners", settings: "Settings" },
+  tabs: { members: "Members", groups: "Groups", roles: "Roles", provisioners: "Provisioners", sync: "Provider sync", settings: "Settings" },
   tabsLabel: "Parts of the organization",
   settings: "Settings",
   save: "Save",

@@ -19,9 +19,11 @@ const options: Check = { on: "deployment_config", to: "read" }
 
 export const insightsCheck: Check = { on: "template", to: "view_insights" }
 
+export const syncCheck: Check = { on: "idpsync_settings", to: "read" }
+
 /** What the screens of the deployment share: its parts. */
 export const DeploymentFrame = ({ actions, children, needs = options }: Props) => {
-  const may = useMay({ read: needs, options, insights: insightsCheck })
+  const may = useMay({ read: needs, options, insights: insightsCheck, sync: syncCheck })
   const hasOptions = may.isPending || may.options
   return (
     <Page width="medium">
@@ -44,7 +46,8 @@ export const DeploymentFrame = ({ actions, children, needs = options }: Props) =
                 { label: tabs.proxies, link: { to: "/deployment/workspace-proxies" } as const },
                 { label: tabs.licenses, link: { to: "/deployment/licenses" } as const }
               ]
-            : [])
+            : []),
+          ...(may.sync ? [{ label: tabs.sync, link: { to: "/deployment/idp-org-sync" } as const }] : [])
         ]}
       />
       {may.isPending || may.read ? children : <NoAccess />}

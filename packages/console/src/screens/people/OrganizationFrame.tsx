@@ -20,7 +20,10 @@ const crumbs = [{ label: organizationsText.title, link: { to: "/organizations" }
 export const OrganizationFrame = ({ children, name }: Props) => {
   const { data: organization, error, isLoadingError, refetch } = useQuery(organizationQuery(name))
   const id = organization?.id
-  const may = useMay({ update: { on: "organization", to: "update", organization: id } })
+  const may = useMay({
+    update: { on: "organization", to: "update", organization: id },
+    sync: { on: "idpsync_settings", to: "read", organization: id }
+  })
   const params = { organization: name }
   return (
     <Page width="medium">
@@ -41,6 +44,9 @@ export const OrganizationFrame = ({ children, name }: Props) => {
           { label: organizationsText.tabs.groups, link: { to: "/organizations/$organization/groups", params } },
           { label: organizationsText.tabs.roles, link: { to: "/organizations/$organization/roles", params } },
           { label: organizationsText.tabs.provisioners, link: { to: "/organizations/$organization/provisioners", params } },
+          ...(may.sync
+            ? [{ label: organizationsText.tabs.sync, link: { to: "/organizations/$organization/idp-sync" as const, params } }]
+            : []),
           ...(may.update
             ? [{ label: organizationsText.tabs.settings, link: { to: "/organizations/$organization/settings" as const, params } }]
             : [])
