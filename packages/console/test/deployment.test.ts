@@ -75,12 +75,84 @@ describeConsole(
         ["/deployment/notifications", "Pause all notifications"],
         ["/deployment/oauth2-provider/apps", "No application"],
         ["/deployment/workspace-proxies", "Workspace proxies"],
-        ["/deployment/licenses", "Features"]
+        ["/deployment/licenses", "Features"],
+        ["/deployment/prebuilds", "Pause the making of prebuilt workspaces"],
+        ["/deployment/idp-org-sync", "How memberships follow from claims"],
+        ["/organizations/default/idp-sync", "How groups follow from claims"],
+        ["/organizations/default/idp-sync?part=roles", "How roles follow from claims"],
+        ["/about", "Interface of agents"]
       ] as const) {
         await go(path)
         await page.getByText(seen, { exact: true }).first().waitFor()
         await expectWellMade(page)
       }
+      await context.close()
+    })
+
+    it("give groups by claims, and show beforehand what claims would give", async () => {
+      const { open, server } = console()
+      const { token } = server.owner()
+      await server.call("POST", "/organizations/default/groups", { token, body: { name: "engineering", display_name: "Engineering" } })
+      const { context, go, page } = await open("owner")
+      await go("/organizations/default/idp-sync")
+      const claims = page.getByRole("textbox", { name: "Claims or token" })
+      const result = page.getByRole("status").filter({ hasText: "The user would get" })
+      await page.getByRole("combobox", { name: "Claim", exact: true }).fill("groups")
+      await claims.fill('{"groups": ["engineering", "devs", "<b>other</b>"]}')
+      await result.getByText("The user would get Engineering.").waitFor()
+      // What is typed counts before it is saved, and stays while it is not
+      await page.getByRole("textbox", { name: /^Filter/ }).fill("^dev")
+      await page.getByRole("switch", { name: /Create missing groups/ }).check()
+      await result.getByText("The user would get devs.").waitFor()
+      await page.getByRole("combobox", { name: "Value of the claim" }).fill("devs")
+      await page.getByRole("combobox", { name: "Give groups" }).click()
+      await page.getByRole("option", { name: "Engineering" }).click()
+      await page.keyboard.press("Escape")
+      await page.getByRole("button", { name: "Add", exact: true }).click()
+      await page.getByRole("row", { name: /devs Engineering/ }).waitFor()
+      await result.getByText("The user would get Engineering.").waitFor()
+      expect(await page.getByRole("textbox", { name: /^Filter/ }).inputValue()).toBe("^dev")
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("The sync was changed").waitFor()
+      const settings = async () => (await server.call("GET", "/organizations/default/settings/idpsync/groups", { token })).body
+      expect(await settings()).toMatchObject({
+        field: "groups",
+        regex_filter: "^dev",
+        auto_create_missing_groups: true,
+        mapping: { devs: [expect.any(String)] }
+      })
+      await claims.fill("not claims")
+      await page.getByText("This is neither JSON nor a token.").waitFor()
+      await page.getByRole("textbox", { name: /^Filter/ }).fill("(")
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("alert").first().waitFor()
+      await expectWellMade(page)
+      await page.getByRole("button", { name: "Remove the mapping of devs" }).click()
+      await page.getByText("No value is mapped.").waitFor()
+      expect(await settings()).toMatchObject({ mapping: {}, regex_filter: "^dev" })
+      await context.close()
+      const other = await open("member")
+      await other.go("/organizations/default/idp-sync")
+      await other.page.getByText("You have no access to this, or it does not exist").waitFor()
+      expect(await other.page.getByRole("link", { name: "Provider sync" }).count()).toBe(0)
+      await other.go("/about")
+      await other.page.getByText("Interface of agents").waitFor()
+      await other.context.close()
+    })
+
+    it("pause the making of prebuilt workspaces, and lead there from the palette", async () => {
+      const { open, server } = console()
+      const { context, go, page } = await open("owner")
+      await go("/workspaces")
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox").fill("prebuilds")
+      await page.keyboard.press("Enter")
+      const pause = page.getByRole("switch", { name: /Pause the making/ })
+      await pause.check()
+      await page.getByText("Saved").waitFor()
+      expect((await server.call("GET", "/prebuilds/settings", { token: server.owner().token })).body).toStrictEqual({
+        reconciliation_paused: true
+      })
       await context.close()
     })
 

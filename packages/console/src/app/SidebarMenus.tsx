@@ -1,5 +1,6 @@
 /** The menus of the sidebar, which load after it: organization, inbox, user. */
-import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
+import { Link } from "@tanstack/react-router"
+import { BookOpen, ChevronsUpDown, Info, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { shellText } from "../texts/shell.js"
 import { Avatar } from "../ui/Avatar.js"
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/Menu.js"
@@ -107,7 +108,15 @@ export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
           </a>
         </MenuItem>
       )}
-      {build === undefined ? null : <MenuLabel>{shellText.version(build.version)}</MenuLabel>}
+      <MenuItem asChild>
+        <Link to="/about">
+          <Info aria-hidden />
+          <span className="menu-item-label">
+            {shellText.about}
+            {build === undefined ? null : <span className="menu-item-hint">{shellText.version(build.version)}</span>}
+          </span>
+        </Link>
+      </MenuItem>
     </Menu>
   )
 }

@@ -12,7 +12,7 @@ export const deploymentText = {
     licenses: "Licences",
     insights: "Insights",
     sync: "Provider sync",
-    about: "About"
+    prebuilds: "Prebuilds"
   },
   save: "Save",
   saved: "Saved"
@@ -191,8 +191,38 @@ export const provisionersText = {
   jobs: "Jobs",
   jobsHint: "The newest builds and imports.",
   noJobs: "No job yet",
+  noJobsOf: "No job has this state",
+  jobViews: { all: "All", waiting: "Waiting", running: "Running", failed: "Failed" },
   created: "Created",
   types: { template_version_import: "import", workspace_build: "build", template_version_dry_run: "dry run" },
   daemonStatuses: { idle: "Idle", busy: "Busy", offline: "Offline" },
   queue: (position: number, size: number) => `${position} of ${size} in the queue`
+}
+
+export const prebuildsText = {
+  title: "Prebuilt workspaces",
+  hint: "Templates say how many workspaces are kept ready for each of their presets.",
+  pause: "Pause the making of prebuilt workspaces",
+  pauseHint: "Those that are ready can still be taken. None is made or removed until this is off again.",
+  off: "Prebuilt workspaces are not enabled in this deployment."
+}
+
+export const aboutText = {
+  title: (name: string) => `About ${name}`,
+  documentation: "Documentation",
+  licenses: "Licences of libraries",
+  version: "Version",
+  console: "Version of the console",
+  id: "Deployment",
+  address: "Address",
+  kind: "Kind",
+  server: "Server",
+  proxy: "Workspace proxy",
+  agents: "Interface of agents",
+  provisioners: "Interface of provisioners",
+  telemetry: "Telemetry",
+  on: "On",
+  off: "Off",
+  source: "Source",
+  upgrade: "Upgrade of the command line"
 }

@@ -58,6 +58,8 @@ export const userText = {
   rolesHint: "Everyone is a member. Further roles apply to the whole deployment, from the next request on.",
   noRoles: "You may not change the roles of this user.",
   organizations: "Organizations",
+  quota: (used: number, budget: number) =>
+    budget === 0 && used === 0 ? "no quota" : `${used.toLocaleString("en")} of ${budget.toLocaleString("en")} credits a day`,
   noOrganizations: "The user is in no organization.",
   quietHours: "Quiet hours",
   quietHoursHint: "When required stops and updates may interrupt this user's workspaces.",

@@ -24,6 +24,7 @@ export const shellText = {
   notFound: "There is nothing at this address",
   notFoundHint: "It may have been deleted or renamed, or the address may have a mistake.",
   home: "Go to workspaces",
+  about: "About",
   version: (version: string) => `Version ${version}`
 }
 

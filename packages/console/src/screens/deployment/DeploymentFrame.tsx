@@ -4,6 +4,7 @@ import { deploymentText } from "../../texts/deployment.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { NoAccess } from "../../ui/States.js"
 import { Tabs } from "../../ui/Tabs.js"
+import { deploymentParts, optionsCheck, partChecks } from "./parts.js"
 import "./deployment.css"
 
 interface Props {
@@ -13,42 +14,15 @@ interface Props {
   readonly children: ReactNode
 }
 
-const { tabs } = deploymentText
-
-const options: Check = { on: "deployment_config", to: "read" }
-
-export const insightsCheck: Check = { on: "template", to: "view_insights" }
-
-export const syncCheck: Check = { on: "idpsync_settings", to: "read" }
-
 /** What the screens of the deployment share: its parts. */
-export const DeploymentFrame = ({ actions, children, needs = options }: Props) => {
-  const may = useMay({ read: needs, options, insights: insightsCheck, sync: syncCheck })
-  const hasOptions = may.isPending || may.options
+export const DeploymentFrame = ({ actions, children, needs = optionsCheck }: Props) => {
+  const may = useMay({ read: needs, ...partChecks })
   return (
     <Page width="medium">
       <PageHeader title={deploymentText.title} actions={actions} />
       <Tabs
         label={deploymentText.tabsLabel}
-        tabs={[
-          ...(hasOptions
-            ? [
-                { label: tabs.health, link: { to: "/health" } as const },
-                { label: tabs.options, link: { to: "/deployment/options" } as const }
-              ]
-            : []),
-          ...(may.insights ? [{ label: tabs.insights, link: { to: "/deployment/insights" } as const }] : []),
-          ...(hasOptions
-            ? [
-                { label: tabs.appearance, link: { to: "/deployment/appearance" } as const },
-                { label: tabs.notifications, link: { to: "/deployment/notifications" } as const },
-                { label: tabs.applications, link: { to: "/deployment/oauth2-provider/apps" } as const },
-                { label: tabs.proxies, link: { to: "/deployment/workspace-proxies" } as const },
-                { label: tabs.licenses, link: { to: "/deployment/licenses" } as const }
-              ]
-            : []),
-          ...(may.sync ? [{ label: tabs.sync, link: { to: "/deployment/idp-org-sync" } as const }] : [])
-        ]}
+        tabs={deploymentParts.filter(({ needs }) => may[needs] || (may.isPending && needs === "options"))}
       />
       {may.isPending || may.read ? children : <NoAccess />}
     </Page>

@@ -12,6 +12,16 @@ export const deploymentRoutes = [
   }),
   createRoute({
     getParentRoute: () => rootRoute,
+    path: "/about",
+    component: lazyRouteComponent(() => import("./About.js"), "About")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/deployment/prebuilds",
+    component: lazyRouteComponent(() => import("./Prebuilds.js"), "Prebuilds")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
     path: "/health",
     component: lazyRouteComponent(() => import("./Health.js"), "Health")
   }),

@@ -21,6 +21,7 @@ import { Secret } from "../../ui/Secret.js"
 import { Empty } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
+import { Views } from "../../ui/Views.js"
 import { OrganizationFrame } from "./OrganizationFrame.js"
 
 export const Provisioners = () => {
@@ -195,17 +196,49 @@ const jobTones: Readonly<Record<ProvisionerJob["status"], Tone>> = {
   unknown: "grey"
 }
 
+/** States that are often looked for. */
+const jobStates: Readonly<Record<string, ReadonlyArray<ProvisionerJob["status"]>>> = {
+  waiting: ["pending"],
+  running: ["running", "canceling"],
+  failed: ["failed"]
+}
+
+const { jobViews } = provisionersText
+
 const Jobs = ({ organization: { id } }: Props) => {
+  const [view, setView] = useState<string | undefined>()
+  const status = view === undefined ? undefined : jobStates[view]
   const query = useQuery({
-    queryKey: ["provisioners", "jobs", id],
-    queryFn: ({ signal }) => provisioning.listProvisionerJobs(client, { organization: id, limit: shownJobs }, { signal }),
+    queryKey: ["provisioners", "jobs", id, view],
+    queryFn: ({ signal }) =>
+      provisioning.listProvisionerJobs(
+        client,
+        { organization: id, limit: shownJobs, ...(status === undefined ? {} : { status }) },
+        { signal }
+      ),
     refetchInterval: recheck
   })
   return (
-    <Section isFlush title={provisionersText.jobs} description={provisionersText.jobsHint}>
+    <Section
+      isFlush
+      title={provisionersText.jobs}
+      description={provisionersText.jobsHint}
+      actions={
+        <Views
+          views={[
+            { label: jobViews.all, filter: undefined },
+            { label: jobViews.waiting, filter: "waiting" },
+            { label: jobViews.running, filter: "running" },
+            { label: jobViews.failed, filter: "failed" }
+          ]}
+          filter={view}
+          onChoose={setView}
+        />
+      }
+    >
       <List
         query={query}
-        empty={provisionersText.noJobs}
+        empty={view === undefined ? provisionersText.noJobs : provisionersText.noJobsOf}
         row={({ created_at, error, id, metadata, queue_position, queue_size, status, type, worker_name = "" }) => {
           const isMoving = status === "pending" || status === "running" || status === "canceling"
           const { template_display_name, template_name, workspace_build_transition, workspace_name } = metadata

@@ -1,11 +1,12 @@
 import type { User } from "@atelier/client"
 import * as quietHours from "@atelier/client/quietHours"
+import * as quotas from "@atelier/client/quotas"
 import * as users from "@atelier/client/users"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
 import { client } from "../../app/client.js"
 import { useMay, useMe } from "../../app/session.js"
-import { organizationsText, usersText, userText } from "../../texts/people.js"
+import { usersText, userText } from "../../texts/people.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Button } from "../../ui/Button.js"
 import { CopyButton } from "../../ui/Code.js"
@@ -179,12 +180,24 @@ const Organizations = ({ user }: { readonly user: User }) => {
             title={display_name || name}
             link={{ to: "/organizations/$organization/members", params: { organization: name }, search: { filter: user.username } }}
           >
-            <span className="faint">{organizationsText.tabs.members}</span>
+            <Quota organization={id} user={user.id} />
           </ListRow>
         )}
       />
     </Section>
   )
+}
+
+/** What the user's workspaces cost a day, of what its groups allow. */
+const Quota = ({ organization, user }: { readonly organization: string; readonly user: string }) => {
+  const { data } = useQuery({
+    queryKey: ["users", "quota", user, organization],
+    queryFn: ({ signal }) => quotas.getMemberQuota(client, { organization, user }, { signal }),
+    retry: false
+  })
+  // Without the feature there is no budget
+  if (data === undefined || data.budget < 0) return null
+  return <span className="faint">{userText.quota(data.credits_consumed, data.budget)}</span>
 }
 
 const QuietHours = ({ user }: { readonly user: User }) => {

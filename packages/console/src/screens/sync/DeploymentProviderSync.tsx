@@ -6,7 +6,8 @@ import { useQuery } from "@tanstack/react-query"
 import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
 import { syncText } from "../../texts/sync.js"
-import { DeploymentFrame, syncCheck } from "../deployment/DeploymentFrame.js"
+import { DeploymentFrame } from "../deployment/DeploymentFrame.js"
+import { syncCheck } from "../deployment/parts.js"
 import { type Settings, type SyncKind, SyncSettings } from "./SyncSettings.js"
 
 const settingsOf = ({ field, mapping, organization_assign_default }: OrganizationSyncSettings): Settings => ({
