@@ -1,6 +1,8 @@
 /** Texts of the user's own account. */
+import { placesText } from "./places.js"
+
 export const accountText = {
-  title: "Settings",
+  title: placesText.settings,
   tabs: "Parts of the settings",
   profile: "Account",
   security: "Security",

@@ -1,6 +1,8 @@
 /** Texts of the deployment's settings. */
+import { placesText } from "./places.js"
+
 export const deploymentText = {
-  title: "Deployment",
+  title: placesText.deployment,
   tabsLabel: "Parts of the deployment",
   tabs: {
     health: "Health",

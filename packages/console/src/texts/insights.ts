@@ -1,6 +1,8 @@
 /** Texts of insights. */
+import { placesText } from "./places.js"
+
 export const insightsText = {
-  title: "Insights",
+  title: placesText.insights,
   range: "Range",
   ranges: { today: "Today", week: "7 days", month: "30 days", quarter: "12 weeks" },
   zone: "Time zone",

@@ -1,6 +1,8 @@
 /** Texts of the audit log and of the connection log. */
+import { placesText } from "./places.js"
+
 export const auditText = {
-  title: "Audit log",
+  title: placesText.audit,
   description: "Who changed what, newest first.",
   filter: "Filter entries",
   placeholder: "resource_type:workspace action:create username:ada…",
@@ -33,7 +35,7 @@ export const auditText = {
 }
 
 export const connectionsText = {
-  title: "Connections",
+  title: placesText.connections,
   description: "Who connected to which workspace, newest first.",
   filter: "Filter connections",
   placeholder: "workspace_owner:ada type:ssh…",

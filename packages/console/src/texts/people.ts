@@ -1,6 +1,8 @@
 /** Texts of users, groups, organizations and roles. */
+import { placesText } from "./places.js"
+
 export const usersText = {
-  title: "Users",
+  title: placesText.users,
   description: "Everyone who can sign in, and what they may do.",
   filter: "Filter users",
   placeholder: "name, e-mail, status:active, role:owner…",
@@ -105,7 +107,7 @@ export const groupsText = {
 }
 
 export const organizationsText = {
-  title: "Organizations",
+  title: placesText.organizations,
   description: "Each has its own templates, provisioners, members and rules.",
   create: "New organization",
   createTitle: "Create an organization",

@@ -1,6 +1,8 @@
 /** Texts of tasks. */
+import { placesText } from "./places.js"
+
 export const tasksText = {
-  title: "Tasks",
+  title: placesText.tasks,
   description: "A task is a prompt with a workspace of its own, in which a program works on it.",
   prompt: "Prompt",
   placeholder: "What is to be done?",

@@ -1,6 +1,8 @@
 /** Texts of templates. */
+import { placesText } from "./places.js"
+
 export const templatesText = {
-  title: "Templates",
+  title: placesText.templates,
   description: "What workspaces are made of.",
   filter: "Filter templates",
   placeholder: "Name, or author:me",

@@ -1,6 +1,8 @@
 /** Texts of workspaces. */
+import { placesText } from "./places.js"
+
 export const workspacesText = {
-  title: "Workspaces",
+  title: placesText.workspaces,
   create: "New workspace",
   filter: "Filter workspaces",
   filterPlaceholder: "Filter by name, owner:, status:, template:…",

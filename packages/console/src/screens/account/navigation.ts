@@ -1,9 +1,9 @@
 import { Settings } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { accountText } from "../../texts/account.js"
+import { placesText } from "../../texts/places.js"
 
 export const accountDestination: Destination = {
-  label: accountText.title,
+  label: placesText.settings,
   icon: Settings,
   link: { to: "/settings/account" },
   keys: "g s",

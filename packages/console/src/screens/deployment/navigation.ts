@@ -1,9 +1,9 @@
 import { Settings2 } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { deploymentText } from "../../texts/deployment.js"
+import { placesText } from "../../texts/places.js"
 
 export const deploymentDestination: Destination = {
-  label: deploymentText.title,
+  label: placesText.deployment,
   icon: Settings2,
   link: { to: "/health" },
   keys: "g d",

@@ -1,9 +1,9 @@
 import { ChartColumn } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { insightsText } from "../../texts/insights.js"
+import { placesText } from "../../texts/places.js"
 
 export const insightsDestination: Destination = {
-  label: insightsText.title,
+  label: placesText.insights,
   icon: ChartColumn,
   link: { to: "/deployment/insights" },
   keys: "g i",

@@ -1,9 +1,9 @@
 import { Cable, ScrollText } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { auditText, connectionsText } from "../../texts/logs.js"
+import { placesText } from "../../texts/places.js"
 
 export const auditDestination: Destination = {
-  label: auditText.title,
+  label: placesText.audit,
   icon: ScrollText,
   link: { to: "/audit" },
   keys: "g a",
@@ -12,7 +12,7 @@ export const auditDestination: Destination = {
 }
 
 export const connectionsDestination: Destination = {
-  label: connectionsText.title,
+  label: placesText.connections,
   icon: Cable,
   link: { to: "/connectionlog" },
   keywords: ["ssh", "sessions", "security"],

@@ -1,9 +1,9 @@
 import { Building2, Users } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { organizationsText, usersText } from "../../texts/people.js"
+import { placesText } from "../../texts/places.js"
 
 export const usersDestination: Destination = {
-  label: usersText.title,
+  label: placesText.users,
   icon: Users,
   link: { to: "/deployment/users" },
   keys: "g u",
@@ -12,7 +12,7 @@ export const usersDestination: Destination = {
 }
 
 export const organizationsDestination: Destination = {
-  label: organizationsText.title,
+  label: placesText.organizations,
   icon: Building2,
   link: { to: "/organizations" },
   keys: "g o",

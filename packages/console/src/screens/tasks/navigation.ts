@@ -1,9 +1,9 @@
 import { Sparkles } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { tasksText } from "../../texts/tasks.js"
+import { placesText } from "../../texts/places.js"
 
 export const tasksDestination: Destination = {
-  label: tasksText.title,
+  label: placesText.tasks,
   icon: Sparkles,
   link: { to: "/tasks" },
   keys: "g k",

@@ -1,9 +1,9 @@
 import { LayoutTemplate } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { templatesText } from "../../texts/templates.js"
+import { placesText } from "../../texts/places.js"
 
 export const templatesDestination: Destination = {
-  label: templatesText.title,
+  label: placesText.templates,
   icon: LayoutTemplate,
   link: { to: "/templates" },
   keys: "g t",

@@ -1,9 +1,9 @@
 import { Box } from "lucide-react"
 import type { Destination } from "../../app/area.js"
-import { workspacesText } from "../../texts/workspaces.js"
+import { placesText } from "../../texts/places.js"
 
 export const workspacesDestination: Destination = {
-  label: workspacesText.title,
+  label: placesText.workspaces,
   icon: Box,
   link: { to: "/workspaces" },
   keys: "g w",
