@@ -62,20 +62,24 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly mess
 
 /** The stream with bytes that were read too early before its own. */
 const withFirst = (stream: ByteStream, first: Uint8Array): ByteStream => {
-  let early = first
-  const next = Effect.suspend(() => {
-    if (early.length === 0) return stream.read
+  if (first.length === 0) return stream
+  let early: Uint8Array | undefined = first
+  const takeEarly = (): Uint8Array | undefined => {
     const bytes = early
-    early = new Uint8Array(0)
-    return Effect.succeedSome(bytes)
-  })
+    early = undefined
+    return bytes
+  }
   return {
-    read: next,
+    read: Effect.suspend(() => {
+      const bytes = takeEarly()
+      return bytes === undefined ? stream.read : Effect.succeedSome(bytes)
+    }),
     write: (bytes) => stream.write(bytes),
     offer: (bytes) => stream.offer(bytes),
     finish: stream.finish,
     reset: stream.reset,
-    whenBroken: stream.whenBroken
+    whenBroken: stream.whenBroken,
+    direct: { ...stream.direct, take: (ready) => takeEarly() ?? stream.direct.take(ready) }
   }
 }
 

@@ -1,4 +1,5 @@
 import { Data, type Effect, type Exit } from "effect"
+import { concatenate } from "./ByteBuffer.js"
 import type { SessionEnded } from "./yamux/YamuxError.js"
 
 /** The connection under a session broke. */
@@ -18,6 +19,13 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
  * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {
+  /**
+   * Sends pieces in their order, without an effect for each payload, in place of `send`. Calls back once when more may be sent, also if it fails. It is not
+   * called again before. The pieces do not change afterwards.
+   */
+  readonly write?: (pieces: ReadonlyArray<Uint8Array>, done: (error?: TransportError) => void) => void
+  /** Calls back when what was written in the present turn is to be sent together, for `write`. */
+  readonly soon?: (run: () => void) => void
   readonly receive: (take: (bytes: Uint8Array) => void) => Effect.Effect<void, TransportError>
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>
   readonly close: (exit: Exit.Exit<void, SessionEnded>) => Effect.Effect<void>
@@ -30,15 +38,37 @@ const fullPayload = 32 * 1024
 const bytesOfTurn = 512 * 1024
 
 /**
- * Tells a transport of each payload whether it is to complete only after other work: where more may be joined to the next one, and after 512 KiB. While
+ * Tells a transport of the bytes of each payload whether it is to complete only after other work: where more may be joined to the next one, and after 512 KiB. While
  * the system takes all bytes at once, what the windows of many streams let through would keep everything else waiting.
  */
-export const makePauses = (): ((payload: Uint8Array) => boolean) => {
+export const makePauses = (): ((length: number) => boolean) => {
   let sent = 0
-  return ({ length }) => {
+  return (length) => {
     sent += length
     if (length >= fullPayload && sent < bytesOfTurn) return false
     sent = 0
     return true
   }
+}
+
+/** Bytes of a piece that is sent as it is. Copying it costs more than a message of its own. */
+const ownMessage = 4 * 1024
+
+/** The payloads to send pieces in: small pieces are joined, and large ones stay as they are. */
+export const payloadsOf = (pieces: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const payloads: Array<Uint8Array> = []
+  let small: Array<Uint8Array> = []
+  const join = (): void => {
+    if (small.length > 0) payloads.push(concatenate(small))
+    small = []
+  }
+  for (const piece of pieces) {
+    if (piece.length < ownMessage) small.push(piece)
+    else {
+      join()
+      payloads.push(piece)
+    }
+  }
+  join()
+  return payloads
 }

@@ -12,8 +12,8 @@
  * const agent = DrpcClient.make(AgentService, session)
  * const manifest = yield* agent.GetManifest({})
  */
-export { makePauses, TransportError, type Transport } from "./Transport.js"
-export type { ByteStream } from "./ByteStream.js"
+export { makePauses, payloadsOf, TransportError, type Transport } from "./Transport.js"
+export type { ByteStream, DirectStream } from "./ByteStream.js"
 
 export * as Frame from "./yamux/Frame.js"
 export * as Session from "./yamux/Session.js"

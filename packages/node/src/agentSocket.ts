@@ -1,5 +1,5 @@
 /** A stream to an agent as Node's own clients take it. */
-import type { AgentStream, AgentUnreachable } from "@atelier/core/network"
+import type { AgentStream, AgentUnreachable, DirectStream } from "@atelier/core/network"
 import { Cause, Effect, Option, type Scope } from "effect"
 import { Duplex } from "node:stream"
 
@@ -14,58 +14,118 @@ const errorOf = (cause: Cause.Cause<AgentUnreachable>): Error =>
 /** A write that waits to be made, or the end of all writes. */
 interface Write {
   readonly effect: Effect.Effect<void, AgentUnreachable>
-  readonly done: (error?: Error | null) => void
+  readonly done: (error?: Error) => void
 }
 
-/**
- * The stream as a socket, which is destroyed when the scope closes. One fiber reads and one writes for as long as the socket lasts: a fiber for each
- * chunk costs more than to carry it.
- */
-export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect<Duplex, never, Scope.Scope> =>
+/** The stream without effects: one fiber reads and one writes until the scope closes, as one for each piece costs more than to carry it. */
+const directOf = ({ finish, read, write }: AgentStream): Effect.Effect<DirectStream, never, Scope.Scope> =>
   Effect.gen(function* () {
     const isWanted = Effect.unsafeMakeLatch()
     const isGiven = Effect.unsafeMakeLatch()
+    let arrived: Uint8Array | null | Error | undefined
+    let arrival: () => void = () => undefined
     let given: Write | undefined
+    const arrive = (result: Uint8Array | null | Error): void => {
+      arrived = result
+      arrival()
+    }
     const give = (next: Write): void => {
       given = next
       isGiven.unsafeOpen()
     }
-    const made = ({ done, effect }: Write): Effect.Effect<void> => {
-      const over = (error?: Error): void => {
-        given = undefined
-        done(error)
-      }
-      return Effect.matchCause(effect, { onFailure: (cause) => over(errorOf(cause)), onSuccess: () => over() })
-    }
-    const socket = yield* Effect.acquireRelease(
-      Effect.sync(
-        () =>
-          new Duplex({
-            read: () => isWanted.unsafeOpen(),
-            write: (chunk: Uint8Array, _encoding, done) => give({ effect: write(chunk), done }),
-            final: (done) => give({ effect: finish, done })
-          })
-      ),
-      (socket) =>
-        Effect.sync(() => {
-          // Pending operations may still fail, without a waiter
-          socket.on("error", () => undefined)
-          socket.destroy()
-          // Node calls the writes behind it back with it
-          given?.done(new Error(brokenOff))
-        })
-    )
     const reading = Effect.flatMap(isWanted.await, () => {
       isWanted.unsafeClose()
-      return Effect.map(read, (bytes) => void socket.push(Option.getOrNull(bytes)))
+      return Effect.map(read, (bytes) => arrive(Option.getOrNull(bytes)))
     })
+    const made = ({ done, effect }: Write): Effect.Effect<void> => {
+      given = undefined
+      return Effect.matchCause(effect, { onFailure: (cause) => done(errorOf(cause)), onSuccess: () => done() })
+    }
     const writing = Effect.flatMap(isGiven.await, () => {
       isGiven.unsafeClose()
       return given === undefined ? Effect.void : made(given)
     })
-    const failed = (cause: Cause.Cause<AgentUnreachable>) => Effect.sync(() => socket.destroy(errorOf(cause)))
+    const failed = (cause: Cause.Cause<AgentUnreachable>) => Effect.sync(() => arrive(errorOf(cause)))
     // They end with the scope, wherever the socket is made
     yield* Effect.forkScoped(Effect.interruptible(Effect.catchAllCause(Effect.forever(reading), failed)))
     yield* Effect.forkScoped(Effect.interruptible(Effect.forever(writing)))
+    return {
+      take: (ready) => {
+        if (arrived === undefined) {
+          arrival = ready
+          isWanted.unsafeOpen()
+          return undefined
+        }
+        const result = arrived
+        // The end and a failure stay
+        if (result instanceof Uint8Array) arrived = undefined
+        return result
+      },
+      put: (bytes, done) => give({ effect: write(bytes), done }),
+      finish: () => give({ effect: finish, done: () => undefined })
+    }
+  })
+
+type Done = (error?: Error | null) => void
+
+/** An error of the socket's own: the stream was open, so what has ended it is no reason why it could not be opened. */
+const lost = ({ message }: Error): Error => new Error(message)
+
+/** The stream as a socket, and how it ends. */
+const socketOf = ({ finish, put, take }: DirectStream) => {
+  let unsent: Done | undefined
+  const send = (chunks: ReadonlyArray<Uint8Array>, done: Done): void => {
+    unsent = done
+    const over = (error?: Error): void => {
+      if (unsent !== done) return
+      unsent = undefined
+      done(error)
+    }
+    const next = (at: number): void => {
+      const chunk = chunks[at]
+      if (chunk === undefined) over()
+      else put(chunk, (error) => (error === undefined ? next(at + 1) : over(lost(error))))
+    }
+    next(0)
+  }
+  const read = (): void => {
+    while (!socket.destroyed) {
+      const bytes = take(read)
+      if (bytes === undefined) return
+      if (bytes instanceof Error) return void socket.destroy(lost(bytes))
+      if (!socket.push(bytes)) return
+    }
+  }
+  const socket = new Duplex({
+    read,
+    write: (chunk: Uint8Array, _encoding, done) => send([chunk], done),
+    writev: (chunks, done) =>
+      send(
+        chunks.map(({ chunk }): Uint8Array => chunk),
+        done
+      ),
+    final: (done) => {
+      finish()
+      done()
+    }
+  })
+  const end = (): void => {
+    // Pending operations may still fail, without a waiter
+    socket.on("error", () => undefined)
+    socket.destroy()
+    // Node calls the writes behind it back with it
+    unsent?.(new Error(brokenOff))
+  }
+  return { socket, end }
+}
+
+/** The stream as a socket, which is destroyed when the scope closes. */
+export const agentSocket = (stream: AgentStream): Effect.Effect<Duplex, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const direct = stream.direct ?? (yield* directOf(stream))
+    const { socket } = yield* Effect.acquireRelease(
+      Effect.sync(() => socketOf(direct)),
+      ({ end }) => Effect.sync(end)
+    )
     return socket
   })

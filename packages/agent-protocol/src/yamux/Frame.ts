@@ -34,6 +34,9 @@ export const encode = (header: Header, payload?: Uint8Array): Uint8Array => {
   return bytes
 }
 
+/** The header of a data frame without its payload. */
+export const encodeDataHead = (streamId: number, length: number): Uint8Array => encode({ type: Type.Data, flags: 0, streamId, length })
+
 export const encodeData = (streamId: number, payload: Uint8Array, flags = 0): Uint8Array =>
   encode({ type: Type.Data, flags, streamId, length: payload.length }, payload)
 

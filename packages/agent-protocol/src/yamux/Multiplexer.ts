@@ -1,6 +1,6 @@
 import { Deferred, Duration, Effect, Exit, type Mailbox } from "effect"
 import * as Frame from "./Frame.js"
-import { Outbox } from "./Outbox.js"
+import { type Frame as OutboxFrame, Outbox } from "./Outbox.js"
 import { SessionEnded, StreamReset, type EndReason } from "./YamuxError.js"
 import { YamuxStream, type StreamHost } from "./YamuxStream.js"
 
@@ -217,7 +217,15 @@ export class Multiplexer implements StreamHost {
     this.outbox.end()
   }
 
-  send(frame: Uint8Array): void {
+  send(head: Uint8Array): void {
+    this.add({ head })
+  }
+
+  sendData(head: Uint8Array, payload: Uint8Array, sent: (() => void) | undefined): void {
+    this.add({ head, payload, sent })
+  }
+
+  private add(frame: OutboxFrame): void {
     if (!this.outbox.add(frame)) this.settings.onOverflow()
   }
 

@@ -1,6 +1,3 @@
-import { Effect } from "effect"
-import { concatenate } from "../ByteBuffer.js"
-
 /** Bytes waiting to be sent beyond which streams wait before adding more. */
 const highWater = 256 * 1024
 
@@ -11,30 +8,46 @@ const highWaterFrames = 4096
 const maximumFrames = 8192
 
 /** Bytes given to the transport at once, unless a single frame has more. */
-const batchBytes = 64 * 1024
+const batchBytes = 128 * 1024
+
+/** The bytes of a frame: its header, and its payload behind it. */
+export interface Frame {
+  readonly head: Uint8Array
+  readonly payload?: Uint8Array
+  /** Called once the frame has been sent. */
+  readonly sent?: (() => void) | undefined
+}
+
+/** Frames that are sent together. */
+export interface Batch {
+  readonly pieces: ReadonlyArray<Uint8Array>
+  /** Tells that they have been sent. */
+  readonly sent: () => void
+}
+
+const sizeOf = ({ head, payload }: Frame): number => head.length + (payload?.length ?? 0)
 
 /** Frames waiting to be sent, in order. */
 export class Outbox {
-  private frames: Array<Uint8Array> = []
+  private frames: Array<Frame> = []
   private size = 0
-  private ended = false
-  private readonly filled = Effect.unsafeMakeLatch()
+  private hasEnded = false
   private readonly waiting = new Set<() => void>()
+  /** Called when there are frames again, or the end. */
+  private filled: (() => void) | undefined = undefined
 
   /**
-   * Completes when a stream may add data: for one stream at a time, since each would wake up only to find that another has taken the room. It calls `passOn`
-   * when it adds no more.
+   * Calls `go` when a stream may add data: one stream at a time, since each would wake up only to find that another has taken the room. It calls `passOn`
+   * when it adds no more. Returns how to wait no longer.
    */
-  readonly room: Effect.Effect<void> = Effect.async((resume) => {
-    const go = (): void => resume(Effect.void)
-    if (this.ended || this.hasRoom) return go()
+  whenRoom(go: () => void): () => void {
     this.waiting.add(go)
-    return Effect.sync(() => void this.waiting.delete(go))
-  })
+    return () => void this.waiting.delete(go)
+  }
 
   /** Lets the stream that has waited longest add data, if there is room. */
   passOn(): void {
-    const [first] = this.hasRoom || this.ended ? this.waiting : []
+    const [first] = this.hasRoom || this.hasEnded ? this.waiting : []
     if (first === undefined) return
     this.waiting.delete(first)
     first()
@@ -45,39 +58,55 @@ export class Outbox {
     return this.size < highWater && this.frames.length < highWaterFrames
   }
 
+  /** Whether nothing will be added. */
+  get isOver(): boolean {
+    return this.hasEnded
+  }
+
   /** Adds a frame; false when the peer lets too many pile up. Adding after the end does nothing. */
-  add(frame: Uint8Array): boolean {
-    if (this.ended) return true
+  add(frame: Frame): boolean {
+    if (this.hasEnded) return true
     this.frames.push(frame)
-    this.size += frame.length
-    this.filled.unsafeOpen()
+    this.size += sizeOf(frame)
+    this.wake()
     return this.frames.length <= maximumFrames
   }
 
   /** Nothing will be added. */
   end(): void {
-    this.ended = true
-    this.filled.unsafeOpen()
+    this.hasEnded = true
+    this.wake()
     while (this.waiting.size > 0) this.passOn()
   }
 
-  /** The next bytes to send, waiting for some; an empty array after the end. */
-  readonly next: Effect.Effect<Uint8Array> = Effect.suspend(() => {
-    if (this.frames.length === 0 && !this.ended) {
-      this.filled.unsafeClose()
-      return Effect.zipRight(this.filled.await, this.next)
+  /** Takes what is to be sent next; undefined where nothing waits. Then `filled` is called once when there is something, or with the end. */
+  take(filled: () => void): Batch | undefined {
+    if (this.frames.length === 0) {
+      if (!this.hasEnded) this.filled = filled
+      return undefined
     }
     let count = 0
     let bytes = 0
     for (const frame of this.frames) {
-      if (count > 0 && bytes + frame.length > batchBytes) break
+      const size = sizeOf(frame)
+      if (count > 0 && bytes + size > batchBytes) break
       count += 1
-      bytes += frame.length
+      bytes += size
     }
-    const batch = concatenate(this.frames.slice(0, count))
-    this.frames = this.frames.slice(count)
+    const frames = this.frames.splice(0, count)
     this.size -= bytes
     this.passOn()
-    return Effect.succeed(batch)
-  })
+    return {
+      pieces: frames.flatMap(({ head, payload }) => (payload === undefined ? [head] : [head, payload])),
+      sent: () => {
+        for (const { sent } of frames) sent?.()
+      }
+    }
+  }
+
+  private wake(): void {
+    const { filled } = this
+    this.filled = undefined
+    filled?.()
+  }
 }

@@ -1,5 +1,6 @@
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, type Scope } from "effect"
-import type { Transport } from "../Transport.js"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, Runtime, type Scope } from "effect"
+import { concatenate } from "../ByteBuffer.js"
+import { type Transport, TransportError } from "../Transport.js"
 import { maximumBacklog, Multiplexer } from "./Multiplexer.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
 import type { YamuxStream } from "./YamuxStream.js"
@@ -72,6 +73,27 @@ const pingOver = (multiplexer: Multiplexer): Session["ping"] =>
     return Duration.nanos((yield* Clock.currentTimeNanos) - sentAt)
   })
 
+/** How pieces are sent: as the transport writes them, or else by its effect, joined. */
+const writeOver = (
+  { send, soon, write }: Transport,
+  fork: (sending: Effect.Effect<void, TransportError>) => Fiber.RuntimeFiber<void, TransportError>
+) => {
+  if (write !== undefined) return { write, soon: soon ?? queueMicrotask, stop: Effect.void }
+  let sending: Fiber.RuntimeFiber<void, TransportError> | undefined
+  return {
+    write: (pieces: ReadonlyArray<Uint8Array>, done: (error?: TransportError) => void): void => {
+      const fiber = fork(send(concatenate(pieces)))
+      sending = fiber
+      fiber.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) done()
+        else if (!Cause.isInterruptedOnly(exit.cause)) done(new TransportError({ cause: Cause.squash(exit.cause) }))
+      })
+    },
+    soon: queueMicrotask,
+    stop: Effect.suspend(() => (sending === undefined ? Effect.void : Fiber.interruptFork(sending)))
+  }
+}
+
 const closing = (stream: YamuxStream) => Effect.addFinalizer(() => stream.abandon)
 
 /** Opens a stream, waiting while too many are unanswered. */
@@ -137,20 +159,34 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
     /** Since when the connection has been taking the same bytes; the sweep looks at it, so that sending needs no timer of its own. */
     let sendingSince: number | undefined
 
-    const transmit = (bytes: Uint8Array): Effect.Effect<void, SessionEnded> =>
-      Effect.suspend(() => {
-        sendingSince = multiplexer.now()
-        return Effect.mapBoth(transport.send(bytes), {
-          onFailure: brokenConnection,
-          onSuccess: () => {
-            sendingSince = undefined
-          }
-        })
-      })
+    const transmit = writeOver(transport, Runtime.runFork(yield* Effect.runtime<never>()))
 
-    const writing: Effect.Effect<void, SessionEnded> = Effect.flatMap(multiplexer.outbox.next, (bytes) =>
-      bytes.length === 0 ? Effect.void : Effect.zipRight(transmit(bytes), writing)
-    )
+    /** Sends what waits, one batch after the other, until the end. */
+    const writing = Effect.async<void, SessionEnded>((resume) => {
+      let isStopped = false
+      const send = (): void => {
+        if (isStopped) return
+        const batch = multiplexer.outbox.take(() => transmit.soon(send))
+        if (batch === undefined) {
+          if (multiplexer.outbox.isOver) resume(Effect.void)
+          return
+        }
+        sendingSince = multiplexer.now()
+        transmit.write(batch.pieces, (error) => {
+          sendingSince = undefined
+          if (error !== undefined) return resume(brokenConnection(error))
+          batch.sent()
+          send()
+        })
+      }
+      send()
+      return Effect.zipRight(
+        Effect.sync(() => {
+          isStopped = true
+        }),
+        transmit.stop
+      )
+    })
 
     const sweeping = Effect.suspend(() => {
       const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(answerWithin)

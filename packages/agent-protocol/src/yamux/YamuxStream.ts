@@ -1,5 +1,5 @@
 import { Effect, Option, Stream } from "effect"
-import type { ByteStream } from "../ByteStream.js"
+import type { ByteStream, DirectStream } from "../ByteStream.js"
 import * as Frame from "./Frame.js"
 import type { Outbox } from "./Outbox.js"
 import { ReceivedBytes } from "./ReceivedBytes.js"
@@ -25,6 +25,8 @@ export interface StreamHost {
   readonly outbox: Outbox
   /** Sends a frame without waiting. */
   send(frame: Uint8Array): void
+  /** Sends a data frame without waiting: its header, and its payload, which may not change until `sent` is called. */
+  sendData(head: Uint8Array, payload: Uint8Array, sent: (() => void) | undefined): void
   readonly now: () => number
   /** Accounts for bytes received and not read yet (negative: read); false when the session holds too many. */
   hold(bytes: number): boolean
@@ -34,6 +36,11 @@ export interface StreamHost {
   forget(stream: YamuxStream): void
   /** The peer answered the opening of a stream, or never will. */
   settled(): void
+}
+
+const readResult = (bytes: Uint8Array | null | StreamError): Effect.Effect<Option.Option<Uint8Array>, StreamError> => {
+  if (bytes === null) return Effect.succeedNone
+  return bytes instanceof Uint8Array ? Effect.succeedSome(bytes) : Effect.fail(bytes)
 }
 
 /** One stream of a session. Reading and writing are independent; each belongs to one fiber at a time. */
@@ -52,8 +59,9 @@ export class YamuxStream implements ByteStream {
   private broken: StreamError | undefined = undefined
   private closedAt: number | undefined = undefined
   private readonly openedAt: number
-  private readonly readable = Effect.unsafeMakeLatch()
-  private readonly writable = Effect.unsafeMakeLatch()
+  /** Called once when there is something to read, or to write again. */
+  private readable: (() => void) | undefined = undefined
+  private writable: (() => void) | undefined = undefined
   private readonly breaking = Effect.unsafeMakeLatch()
   private readonly writing = Effect.unsafeMakeSemaphore(1)
 
@@ -66,13 +74,30 @@ export class YamuxStream implements ByteStream {
     this.openedAt = host.now()
   }
 
+  readonly direct: DirectStream = {
+    take: (ready) => {
+      if (this.received.size > 0) return this.consume()
+      if (this.broken !== undefined) return this.broken
+      if (this.receivedFin) return null
+      this.readable = ready
+      return undefined
+    },
+    put: (bytes, done, sent) => void this.sendAll(bytes, done, sent),
+    finish: () => this.sendFin()
+  }
+
   /** Reads the bytes that have arrived, at least one, and waits for them; None once the peer has finished. */
   readonly read: Effect.Effect<Option.Option<Uint8Array>, StreamError> = Effect.suspend(() => {
-    if (this.received.size > 0) return Effect.succeed(Option.some(this.consume()))
-    if (this.broken !== undefined) return Effect.fail(this.broken)
-    if (this.receivedFin) return Effect.succeed(Option.none())
-    this.readable.unsafeClose()
-    return Effect.zipRight(this.readable.await, this.read)
+    const bytes = this.direct.take(() => undefined)
+    return bytes === undefined ? Effect.zipRight(this.arrival, this.read) : readResult(bytes)
+  })
+
+  private readonly arrival: Effect.Effect<void> = Effect.async((resume) => {
+    const ready = (): void => resume(Effect.void)
+    this.readable = ready
+    return Effect.sync(() => {
+      if (this.readable === ready) this.readable = undefined
+    })
   })
 
   /** All that arrives, until the peer finished. */
@@ -94,31 +119,54 @@ export class YamuxStream implements ByteStream {
       Effect.suspend(() =>
         bytes.length > 0 && this.fits(bytes) && this.push(bytes)
           ? Effect.void
-          : Effect.ensuring(
-              this.writeFrom(bytes, 0),
-              Effect.sync(() => this.host.outbox.passOn())
-            )
+          : Effect.async<void, StreamError>((resume) => {
+              const stop = this.sendAll(bytes, (error) => resume(error === undefined ? Effect.void : Effect.fail(error)))
+              return Effect.sync(stop)
+            })
       )
     )
 
-  private writeFrom(bytes: Uint8Array, offset: number): Effect.Effect<void, StreamError> {
-    return Effect.suspend(() => {
-      let from = offset
+  /** Sends bytes, and calls back. Returns how to send no more of them. */
+  private sendAll(bytes: Uint8Array, done: (error?: StreamError) => void, sent?: () => void): () => void {
+    let from = 0
+    let stopWaiting: () => void = () => undefined
+    const over = (error?: StreamError): void => {
+      // Another stream gets the room that is left
+      this.host.outbox.passOn()
+      done(error)
+    }
+    const go = (): void => {
       for (;;) {
-        if (this.broken !== undefined) return Effect.fail(this.broken)
-        if (this.sentFin) return Effect.fail(new StreamReset({ by: "here", message: "The stream is closed for writing" }))
-        if (from === bytes.length) return Effect.void
+        if (this.broken !== undefined) return over(this.broken)
+        if (this.sentFin) return over(new StreamReset({ by: "here", message: "The stream is closed for writing" }))
+        if (from === bytes.length) {
+          over()
+          if (from === 0) sent?.()
+          return
+        }
         if (this.sendWindow === 0) {
           this.host.outbox.passOn()
-          this.writable.unsafeClose()
-          return Effect.zipRight(this.writable.await, this.writeFrom(bytes, from))
+          this.writable = go
+          stopWaiting = () => {
+            if (this.writable === go) this.writable = undefined
+          }
+          return
         }
-        if (!this.host.outbox.hasRoom) return Effect.zipRight(this.host.outbox.room, this.writeFrom(bytes, from))
+        if (!this.host.outbox.hasRoom) {
+          stopWaiting = this.host.outbox.whenRoom(go)
+          return
+        }
         const size = Math.min(bytes.length - from, this.sendWindow, maximumPayload)
-        this.push(bytes.subarray(from, from + size))
+        const piece = size === bytes.length ? bytes : bytes.subarray(from, from + size)
         from += size
+        this.push(piece, from === bytes.length ? sent : undefined)
       }
-    })
+    }
+    go()
+    return () => {
+      stopWaiting()
+      this.host.outbox.passOn()
+    }
   }
 
   private fits(bytes: Uint8Array): boolean {
@@ -126,9 +174,9 @@ export class YamuxStream implements ByteStream {
     return this.broken === undefined && !this.sentFin && this.host.outbox.hasRoom && bytes.length <= limit
   }
 
-  private push(payload: Uint8Array): true {
+  private push(payload: Uint8Array, sent?: () => void): true {
     this.sendWindow -= payload.length
-    this.host.send(Frame.encodeData(this.id, payload))
+    this.host.sendData(Frame.encodeDataHead(this.id, payload.length), payload, sent)
     return true
   }
 
@@ -166,13 +214,13 @@ export class YamuxStream implements ByteStream {
     if (this.abandoned || this.broken !== undefined || this.receivedFin) return
     this.received.append(bytes)
     if (!this.host.hold(bytes.length)) this.resetBecause("The session holds too many unread bytes")
-    this.readable.unsafeOpen()
+    this.wakeReader()
   }
 
   /** @internal the peer tops the window up. */
   topUp(increment: number): void {
     this.sendWindow = Math.min(this.sendWindow + increment, maximumWindow)
-    if (this.sendWindow > 0) this.writable.unsafeOpen()
+    if (this.sendWindow > 0) this.wakeWriter()
   }
 
   /** @internal the peer accepted the stream. */
@@ -190,7 +238,7 @@ export class YamuxStream implements ByteStream {
   /** @internal the peer finished. */
   receiveFin(): void {
     this.receivedFin = true
-    this.readable.unsafeOpen()
+    this.wakeReader()
     if (this.sentFin) this.host.forget(this)
   }
 
@@ -199,8 +247,8 @@ export class YamuxStream implements ByteStream {
     if (this.broken !== undefined) return
     this.broken = error
     if (error._tag === "StreamReset") this.host.hold(-this.received.clear())
-    this.readable.unsafeOpen()
-    this.writable.unsafeOpen()
+    this.wakeReader()
+    this.wakeWriter()
     this.breaking.unsafeOpen()
     this.acknowledge()
     this.host.forget(this)
@@ -223,6 +271,18 @@ export class YamuxStream implements ByteStream {
   /** @internal whether the peer broke it off before it was accepted. */
   get isBroken(): boolean {
     return this.broken !== undefined
+  }
+
+  private wakeReader(): void {
+    const { readable } = this
+    this.readable = undefined
+    readable?.()
+  }
+
+  private wakeWriter(): void {
+    const { writable } = this
+    this.writable = undefined
+    writable?.()
   }
 
   private consume(): Uint8Array {
@@ -259,7 +319,7 @@ export class YamuxStream implements ByteStream {
     this.sentFin = true
     this.closedAt = this.host.now()
     this.host.send(Frame.encode({ type: Frame.Type.WindowUpdate, flags: Frame.Flag.FIN, streamId: this.id, length: 0 }))
-    this.writable.unsafeOpen()
+    this.wakeWriter()
     if (this.receivedFin) this.host.forget(this)
   }
 }

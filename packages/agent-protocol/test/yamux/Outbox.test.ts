@@ -10,28 +10,38 @@ const payload = 64 * 1024
 const settled = Effect.repeatN(Effect.yieldNow(), 100)
 
 describe("streams that wait for room", () => {
-  it.effect("get it one after the other, in their order", () =>
-    Effect.gen(function* () {
-      const outbox = new Outbox()
-      for (let count = 0; count < 5; count++) outbox.add(new Uint8Array(payload))
-      const woken: Array<number> = []
-      const waiting = yield* Effect.forEach([0, 1, 2, 3], (index) => Effect.fork(Effect.map(outbox.room, () => void woken.push(index))))
-      yield* Effect.yieldNow()
-      yield* outbox.next
-      // Four payloads are left: there is no room yet
-      yield* Effect.yieldNow()
-      expect(woken).toStrictEqual([])
-      yield* outbox.next
-      yield* Effect.yieldNow()
-      expect(woken).toStrictEqual([0])
-      outbox.passOn()
-      yield* Effect.yieldNow()
-      expect(woken).toStrictEqual([0, 1])
-      outbox.end()
-      yield* Fiber.joinAll(waiting)
-      expect(woken).toStrictEqual([0, 1, 2, 3])
-    })
-  )
+  it("get it one after the other, in their order", () => {
+    const outbox = new Outbox()
+    for (let count = 0; count < 6; count++) outbox.add({ head: new Uint8Array(payload) })
+    const woken: Array<number> = []
+    for (const index of [0, 1, 2, 3]) outbox.whenRoom(() => void woken.push(index))
+    const take = () => outbox.take(() => undefined)
+    take()
+    // Four payloads are left: there is no room yet
+    expect(woken).toStrictEqual([])
+    take()
+    expect(woken).toStrictEqual([0])
+    outbox.passOn()
+    expect(woken).toStrictEqual([0, 1])
+    outbox.end()
+    expect(woken).toStrictEqual([0, 1, 2, 3])
+  })
+
+  it("are told when their bytes have been sent, and an empty outbox when there is a frame", () => {
+    const outbox = new Outbox()
+    let filled = 0
+    const take = () => outbox.take(() => void filled++)
+    expect(take()).toBeUndefined()
+    const left: Array<string> = []
+    outbox.add({ head: new Uint8Array(1), payload: new Uint8Array(2), sent: () => void left.push("first") })
+    outbox.add({ head: new Uint8Array(3), sent: () => void left.push("second") })
+    expect(filled).toBe(1)
+    const batch = take()
+    expect(batch?.pieces.map(({ length }) => length)).toStrictEqual([1, 2, 3])
+    expect(left).toStrictEqual([])
+    batch?.sent()
+    expect(left).toStrictEqual(["first", "second"])
+  })
 
   it.scoped("send all of their bytes also while others go or wait for their windows", () =>
     Effect.gen(function* () {

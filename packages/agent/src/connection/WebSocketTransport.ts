@@ -1,6 +1,7 @@
 import { Data, Deferred, Duration, Effect, Exit, type Scope } from "effect"
+import type { Writable } from "node:stream"
 import { WebSocket, type RawData } from "ws"
-import { makePauses, TransportError, type Transport } from "@atelier/agent-protocol"
+import { makePauses, payloadsOf, TransportError, type Transport } from "@atelier/agent-protocol"
 import { isLoopback, resolving } from "./Loopback.js"
 import { reasonOf } from "./Unreachable.js"
 
@@ -61,8 +62,14 @@ export const isHidden = ({ hostname, protocol }: URL): boolean => protocol === "
  */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
-const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<WebSocket, ConnectFailed> =>
-  Effect.async<WebSocket, ConnectFailed>((resume) => {
+/** A WebSocket, and the connection that it has. */
+interface Opened {
+  readonly socket: WebSocket
+  readonly connection: Writable | undefined
+}
+
+const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<Opened, ConnectFailed> =>
+  Effect.async<Opened, ConnectFailed>((resume) => {
     const socket = new WebSocket(url, {
       headers,
       perMessageDeflate: false,
@@ -73,10 +80,14 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     })
     // Stays: an error after the end must not become an unhandled one.
     socket.on("error", (error) => resume(new ConnectFailed({ status: undefined, message: reasonOf(error) })))
+    let connection: Writable | undefined
+    socket.once("upgrade", (response) => {
+      connection = response.socket
+    })
     socket.once("open", () => {
       // Nothing may arrive before there are listeners.
       socket.pause()
-      resume(Effect.succeed(socket))
+      resume(Effect.succeed({ socket, connection }))
     })
     socket.once("unexpected-response", (request, response) => {
       let body = ""
@@ -100,8 +111,8 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     })
   )
 
-/** The byte stream of a socket that is open and paused, or was not listened to yet. Spec: agents-and-apps.md §0. */
-export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<Transport> =>
+/** The byte stream of a socket that is open and paused, or was not listened to yet. What is written at once is one write to `connection`. Spec: agents-and-apps.md §0. */
+export const overSocket = (socket: WebSocket, traffic: Traffic, connection?: Writable): Effect.Effect<Transport> =>
   Effect.gen(function* () {
     const ended = yield* Deferred.make<void, TransportError>()
     const closed = yield* Effect.makeLatch()
@@ -142,11 +153,26 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
               traffic.sentBytes += bytes.length
               traffic.sentMessages += 1
               // After what else has arrived: what is sent until then needs one write to the connection
-              if (pausesAfter(bytes)) setImmediate(() => resume(Effect.void))
+              if (pausesAfter(bytes.length)) setImmediate(() => resume(Effect.void))
               else resume(Effect.void)
             }
           })
         }),
+      soon: (run) => void setImmediate(run),
+      write: (pieces, done) => {
+        const payloads = payloadsOf(pieces)
+        const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+        const sent = (cause?: Error | null): void => {
+          if (cause) return done(new TransportError({ cause }))
+          traffic.sentBytes += length
+          traffic.sentMessages += payloads.length
+          if (pausesAfter(length)) setImmediate(done)
+          else done()
+        }
+        connection?.cork()
+        for (const [at, payload] of payloads.entries()) socket.send(payload, at === payloads.length - 1 ? sent : undefined)
+        connection?.uncork()
+      },
       close: (exit) =>
         Effect.suspend(() => {
           // Paused, it would never see the peer's close frame.
@@ -165,5 +191,7 @@ export const connect = (options: {
   readonly traffic: Traffic
 }): Effect.Effect<Transport, ConnectFailed, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.tap(restore(open(options.url, options.headers)), (socket) => Effect.addFinalizer(() => Effect.sync(() => socket.terminate())))
-  ).pipe(Effect.flatMap((socket) => overSocket(socket, options.traffic)))
+    Effect.tap(restore(open(options.url, options.headers)), ({ socket }) =>
+      Effect.addFinalizer(() => Effect.sync(() => socket.terminate()))
+    )
+  ).pipe(Effect.flatMap(({ connection, socket }) => overSocket(socket, options.traffic, connection)))

@@ -6,7 +6,7 @@ import type { Ssh } from "../ssh/Ssh.js"
 import type { Api } from "./Api.js"
 import { foreign, type OwnPorts } from "./OwnPorts.js"
 import type { Terminals } from "./Terminals.js"
-import { Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
+import { Duration, Effect, Exit, Fiber, Scope } from "effect"
 
 /** Streams open at a time; further ones are reset. */
 export const maximumStreams = 512
@@ -30,50 +30,56 @@ const connected = (port: number, own: OwnPorts): Effect.Effect<Socket, string, S
     return socket
   })
 
-const send = (socket: Socket, bytes: Uint8Array): Effect.Effect<void, StreamError> =>
+/** Carries bytes between the server and the program in both directions, each no faster than the other side takes them, until both have ended. */
+const carried = (stream: ByteStream, socket: Socket): Effect.Effect<void, StreamError> =>
   Effect.async((resume) => {
-    socket.write(bytes, (error) => resume(error ? Effect.fail(brokenOff()) : Effect.void))
-  })
-
-/** Carries the server's bytes to the program. */
-const upwards = (stream: ByteStream, socket: Socket): Effect.Effect<void, StreamError> =>
-  Effect.flatMap(
-    stream.read,
-    Option.match({
-      onNone: () => Effect.sync(() => void socket.end()),
-      onSome: (bytes) => Effect.zipRight(send(socket, bytes), upwards(stream, socket))
-    })
-  )
-
-/** Reads the program's bytes that have arrived, and waits for more. Interrupting it loses nothing, and waits for nothing. */
-const receive = (socket: Socket): Effect.Effect<Option.Option<Uint8Array>, StreamError> =>
-  Effect.async((resume) => {
-    const events = ["readable", "end", "error", "close"] as const
-    const release = (): void => events.forEach((event) => void socket.off(event, look))
-    const done = (result: Effect.Effect<Option.Option<Uint8Array>, StreamError>): void => {
-      release()
-      resume(result)
+    const { finish, put, take } = stream.direct
+    let open = 2
+    let isOver = false
+    const end = (): void => {
+      open -= 1
+      if (open === 0) resume(Effect.void)
     }
-    const look = (): void => {
-      const chunk: Buffer | null = socket.read()
-      if (chunk !== null) done(Effect.succeedSome(chunk))
-      else if (socket.readableEnded) done(Effect.succeedNone)
-      else if (socket.destroyed) done(Effect.fail(brokenOff()))
+    const fail = (error: StreamError): void => resume(Effect.fail(error))
+    const upwards = (): void => {
+      for (;;) {
+        const bytes = isOver ? undefined : take(upwards)
+        if (bytes === undefined) return
+        if (bytes === null) {
+          socket.end()
+          return end()
+        }
+        if (!(bytes instanceof Uint8Array)) return fail(bytes)
+        if (!socket.write(bytes)) return void socket.once("drain", upwards)
+      }
     }
-    for (const event of events) socket.on(event, look)
-    look()
-    return Effect.sync(release)
-  })
-
-/** Carries the program's bytes to the server, reading no faster than the server takes them. */
-const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, StreamError> =>
-  Effect.flatMap(
-    receive(socket),
-    Option.match({
-      onNone: () => stream.finish,
-      onSome: (bytes) => Effect.zipRight(stream.write(bytes), downwards(socket, stream))
+    let isWaiting = false
+    let hasEnded = false
+    const endDownwards = (): void => {
+      finish()
+      end()
+    }
+    socket.on("data", (bytes: Buffer) => {
+      isWaiting = true
+      put(bytes, (error) => {
+        isWaiting = false
+        if (error !== undefined) return fail(error)
+        if (hasEnded) endDownwards()
+        else if (!isOver && socket.isPaused()) socket.resume()
+      })
+      if (isWaiting) socket.pause()
     })
-  )
+    // A paused socket ends too, once its last bytes have been handed over
+    socket.once("end", () => {
+      hasEnded = true
+      if (!isWaiting) endDownwards()
+    })
+    socket.once("close", () => fail(brokenOff()))
+    upwards()
+    return Effect.sync(() => {
+      isOver = true
+    })
+  })
 
 /** What the agent itself serves. */
 export interface Services {
@@ -123,8 +129,7 @@ const leadTo = (
     const socket = yield* Effect.either(connected(request.port, ports))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
     yield* ReverseStream.reached(stream)
-    const both = Effect.all([upwards(bytes, socket.right), downwards(socket.right, bytes)], { concurrency: 2, discard: true })
-    yield* Effect.raceFirst(both, stream.whenBroken)
+    yield* Effect.raceFirst(carried(bytes, socket.right), stream.whenBroken)
   }).pipe(Effect.scoped)
 
 const lead = (stream: ByteStream, services: Services, endOthers: Effect.Effect<void>): Effect.Effect<void> =>

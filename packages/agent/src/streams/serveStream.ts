@@ -1,66 +1,74 @@
-import type { ByteStream, StreamError } from "@atelier/agent-protocol"
-import { Effect, Option, type Scope } from "effect"
+import type { ByteStream, DirectStream } from "@atelier/agent-protocol"
+import { Effect, type Scope } from "effect"
 import type { Server } from "node:http"
 import { Duplex } from "node:stream"
 
 const broken = new Error("the stream was broken off")
 
-/** The next write, or the end of the writes. */
-interface Write {
-  readonly effect: Effect.Effect<void, StreamError>
-  readonly done: (error?: Error | null) => void
+/** Bytes that wait in a socket to be sent: enough that the next piece of a file is read meanwhile. */
+const writableHighWaterMark = 256 * 1024
+
+type Done = (error?: Error | null) => void
+
+/** A stream as a socket. A write is called back once its bytes have left, so that its writer may use their memory again. */
+const socketOf = ({ finish, put, take }: DirectStream) => {
+  let unsent: Done | undefined
+  const send = (chunks: ReadonlyArray<Uint8Array>, done: Done): void => {
+    unsent = done
+    const over = (error: Error | null): void => {
+      if (unsent !== done) return
+      unsent = undefined
+      done(error)
+    }
+    const next = (at: number): void => {
+      const chunk = chunks[at]
+      if (chunk === undefined) return
+      const isLast = at === chunks.length - 1
+      put(chunk, (error) => (error === undefined ? next(at + 1) : over(broken)), isLast ? () => over(null) : undefined)
+    }
+    next(0)
+  }
+  const read = (): void => {
+    while (!socket.destroyed) {
+      const bytes = take(read)
+      if (bytes === undefined) return
+      if (bytes instanceof Error) return void socket.destroy(broken)
+      if (!socket.push(bytes)) return
+    }
+  }
+  const socket = new Duplex({
+    writableHighWaterMark,
+    read,
+    write: (chunk: Uint8Array, _encoding, done) => send([chunk], done),
+    writev: (chunks, done) =>
+      send(
+        chunks.map(({ chunk }): Uint8Array => chunk),
+        done
+      ),
+    final: (done) => {
+      finish()
+      done()
+    }
+  })
+  const end = (): void => {
+    // Pending operations may still fail, without a waiter
+    socket.on("error", () => undefined)
+    socket.destroy()
+    // Node calls the writes behind it back with it
+    unsent?.(broken)
+  }
+  return { socket, end }
 }
 
-/**
- * A stream of the server as Node's servers take it. It is destroyed when the scope closes. One fiber reads and one writes for as long as the stream
- * lasts: a fiber for each chunk costs more than to carry it.
- */
-export const streamSocket = ({ finish, read, write }: ByteStream): Effect.Effect<Duplex, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const isWanted = Effect.unsafeMakeLatch()
-    const isGiven = Effect.unsafeMakeLatch()
-    let given: Write | undefined
-    const give = (next: Write): void => {
-      given = next
-      isGiven.unsafeOpen()
-    }
-    const socket = yield* Effect.acquireRelease(
-      Effect.sync(
-        () =>
-          new Duplex({
-            read: () => isWanted.unsafeOpen(),
-            write: (chunk: Uint8Array, _encoding, done) => give({ effect: write(chunk), done }),
-            final: (done) => give({ effect: finish, done })
-          })
-      ),
-      (socket) =>
-        Effect.sync(() => {
-          // Pending operations may still fail, without a waiter
-          socket.on("error", () => undefined)
-          socket.destroy()
-          // Node calls the writes behind it back with it
-          given?.done(broken)
-        })
-    )
-    const reading = Effect.flatMap(isWanted.await, () => {
-      isWanted.unsafeClose()
-      return Effect.map(read, (chunk) => void socket.push(Option.getOrNull(chunk)))
-    })
-    const writing = Effect.flatMap(isGiven.await, () => {
-      isGiven.unsafeClose()
-      if (given === undefined) return Effect.void
-      const { done, effect } = given
-      const over = (error: Error | null): void => {
-        given = undefined
-        done(error)
-      }
-      return Effect.matchCause(effect, { onFailure: () => over(broken), onSuccess: () => over(null) })
-    })
-    const ended = Effect.sync(() => void socket.destroy(broken))
-    yield* Effect.forkScoped(Effect.interruptible(Effect.catchAllCause(Effect.forever(reading), () => ended)))
-    yield* Effect.forkScoped(Effect.interruptible(Effect.forever(writing)))
-    return socket
-  })
+/** A stream of the server as Node's servers take it. It is destroyed when the scope closes. */
+export const streamSocket = ({ direct }: ByteStream): Effect.Effect<Duplex, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => socketOf(direct)),
+      ({ end }) => Effect.sync(end)
+    ),
+    ({ socket }) => socket
+  )
 
 /** Gives a stream to an HTTP server as one of its connections. Completes when the connection has closed. */
 export const serveStream = (server: Server, stream: ByteStream): Effect.Effect<void> =>

@@ -53,6 +53,14 @@ const collected = (channel: ClientChannel) => {
   }
 }
 
+/** Runs a command to its end. It is collected from the start, since all of a short one may arrive with the answer to its request. */
+const ran = (client: Client, command: string) =>
+  Effect.flatten(
+    Effect.async<ReturnType<typeof collected>["ended"], Error>((resume) => {
+      client.exec(command, (error, channel) => resume(error === undefined ? Effect.succeed(collected(channel).ended) : Effect.fail(error)))
+    })
+  )
+
 /** Whether a process runs. One that is over may wait for a parent that never asks. */
 const isRunning = (pid: number): boolean => {
   try {
@@ -67,7 +75,7 @@ it.scopedLive("a command ends with its status, or with the signal that ended it"
   Effect.gen(function* () {
     const { session } = yield* readyAgent()
     const client = yield* connect(session)
-    const run = (command: string) => Effect.flatMap(exec(client, command), (channel) => collected(channel).ended)
+    const run = (command: string) => ran(client, command)
     expect(yield* run("echo out; echo err >&2; exit 7")).toMatchObject({ code: 7, stdout: "out\n", stderr: "err\n" })
     expect(yield* run("kill -9 $$")).toMatchObject({ code: null, signal: "SIGKILL" })
     const asked = yield* exec(client, "echo up; exec sleep 1000")
@@ -126,7 +134,7 @@ it.scopedLive("a workspace without a shell says so", () =>
   Effect.gen(function* () {
     const { session } = yield* readyAgent({}, { shell: "/no/shell" })
     const client = yield* connect(session)
-    expect(yield* collected(yield* exec(client, "true")).ended).toMatchObject({
+    expect(yield* ran(client, "true")).toMatchObject({
       code: 127,
       stderr: "The workspace has no shell: /no/shell is not found. Files can be copied by SFTP.\r\n"
     })

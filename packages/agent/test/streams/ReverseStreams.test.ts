@@ -82,6 +82,20 @@ it.scopedLive("a stream that is not read stalls no other stream, and stops its p
   })
 )
 
+it.scopedLive("a program that ends while its last bytes wait for the reader loses none", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    // The window of a new stream, and bytes that have to wait
+    const sent = Buffer.alloc(256 * 1024 + 10_000, "atelier")
+    let isSent = false
+    const port = yield* program((socket) => void socket.end(sent, () => (isSent = true)))
+    const stream = yield* ReverseStream.open(session, { kind: "tcp", port })
+    while (!isSent) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    expect((yield* readAll(stream)).equals(sent)).toBe(true)
+  })
+)
+
 it.scopedLive("closing a stream closes its connection to the program", () =>
   Effect.gen(function* () {
     const session = yield* connectedAgent

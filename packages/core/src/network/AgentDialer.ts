@@ -11,6 +11,22 @@ export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{
   readonly reason?: "unable" | "busy"
 }> {}
 
+/**
+ * A byte stream by callbacks, for bytes that are only passed on: an effect for each piece costs more than to carry it. One reader and one writer at a time,
+ * in place of those of effects.
+ */
+export interface DirectStream {
+  /**
+   * Returns bytes that have arrived, at least one; null once the other side has finished; an error once the stream is broken off. Returns undefined where
+   * there is nothing yet, and calls `ready` once when there is. A later call replaces it.
+   */
+  readonly take: (ready: () => void) => Uint8Array | null | Error | undefined
+  /** Sends all bytes, which may not change afterwards, and calls back when more may be written, or with why not all were sent. May do so at once. */
+  readonly put: (bytes: Uint8Array, done: (error?: Error) => void) => void
+  /** Nothing more will be written; reading goes on. */
+  readonly finish: () => void
+}
+
 /** A byte stream in both directions. */
 export interface AgentStream {
   /** Reads the bytes that have arrived, at least one, and waits for them; None once the other side has finished. One read at a time. */
@@ -19,6 +35,8 @@ export interface AgentStream {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, AgentUnreachable>
   /** Nothing more will be written; reading goes on. */
   readonly finish: Effect.Effect<void>
+  /** The same stream without effects, where it has such a form. */
+  readonly direct?: DirectStream
 }
 
 /** A TCP port of the loopback interface, seen from the agent. */

@@ -61,7 +61,8 @@ export interface RenewableLink extends AgentLink {
 const asAgentStream = (stream: ByteStream): AgentStream => ({
   read: Effect.mapError(stream.read, unreachable),
   write: (bytes) => Effect.mapError(stream.write(bytes), unreachable),
-  finish: stream.finish
+  finish: stream.finish,
+  direct: stream.direct
 })
 
 /** An agent's session, and what is known of the agent. */

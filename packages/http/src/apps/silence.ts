@@ -1,6 +1,21 @@
 /** The end of streams to agents that carry nothing any more. */
-import type { AgentStream } from "@atelier/core/network"
+import type { AgentStream, DirectStream } from "@atelier/core/network"
 import { Duration, Effect } from "effect"
+
+/** The stream, which notes each time that it carries something. */
+const noted = ({ finish, put, take }: DirectStream, note: () => void): DirectStream => ({
+  take: (ready) => {
+    const bytes = take(ready)
+    if (bytes instanceof Uint8Array) note()
+    return bytes
+  },
+  put: (bytes, done) =>
+    put(bytes, (error) => {
+      note()
+      done(error)
+    }),
+  finish
+})
 
 /** The stream, which calls back once it has carried nothing for so long. The watch ends with the scope. */
 export const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
@@ -19,5 +34,9 @@ export const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdl
       Effect.repeat({ until: (isIdle) => isIdle }),
       Effect.forkScoped
     )
-    return { read: noting(stream.read), write: (bytes: Uint8Array) => noting(stream.write(bytes)), finish: stream.finish }
+    const note = (): void => {
+      last = clock.unsafeCurrentTimeMillis()
+    }
+    const direct = stream.direct === undefined ? {} : { direct: noted(stream.direct, note) }
+    return { read: noting(stream.read), write: (bytes: Uint8Array) => noting(stream.write(bytes)), finish: stream.finish, ...direct }
   })

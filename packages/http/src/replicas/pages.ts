@@ -18,6 +18,7 @@ import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { betweenProcesses, CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
 import { Passes, type PassTarget } from "./Passes.js"
+import { passOn, socketStream } from "./socketStream.js"
 import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath } from "./wire.js"
 
 const { RelayFrame } = Protocol
@@ -29,7 +30,19 @@ const refusalOf = ({ message, reason }: AgentUnreachable) =>
 const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
 
 /** Passes bytes on in both directions, until the other process closes the socket. */
-const passedOn = ({ messages, send }: Connection, stream: AgentStream) => {
+const passedOn = (connection: Connection, stream: AgentStream) => {
+  if (stream.direct === undefined) return passedByEffects(connection, stream)
+  const { direct, receiving } = socketStream(connection)
+  const target = stream.direct
+  const broken = Effect.async<never, CloseSocket>((resume) => {
+    const over = ({ message }: Error): void => resume(Effect.fail(new CloseSocket({ code: 1011, reason: message })))
+    passOn(target, direct, over)
+    passOn(direct, target, over)
+  })
+  return Effect.raceFirst(receiving, broken)
+}
+
+const passedByEffects = ({ messages, send }: Connection, stream: AgentStream) => {
   const input = Stream.runForEach(messages, (message) =>
     typeof message === "string" ? stream.finish : Effect.mapError(stream.write(message), lost)
   )
@@ -115,7 +128,7 @@ export const replicaPages = Effect.gen(function* () {
       info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
       const run = runSocket(
-        socket.webSocket,
+        socket,
         over,
         prepared,
         { draining, faults, heartbeats },

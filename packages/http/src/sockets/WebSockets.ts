@@ -37,8 +37,14 @@ export interface Connection {
    * otherwise. Without a reader, messages are dropped.
    */
   readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
+  /** Sends binary messages in their order, without an effect for each. Calls back once when more may follow, or with why they were not sent. */
+  readonly write: (messages: ReadonlyArray<Uint8Array>, done: (error?: SocketClosed) => void) => void
+  /** Sends a text without waiting. */
+  readonly tell: (text: string) => void
   /** Gives each message to `take` at once, without back-pressure, in place of `messages`. Ends and fails like these. */
   readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
+  /** Has the client wait, or go on. For `receive`. */
+  readonly pause: (isPaused: boolean) => void
 }
 
 export interface Options {
@@ -106,7 +112,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             if (socket === undefined) return notUpgraded
             info.counted?.upgraded()
             yield* Effect.ensuring(
-              runSocket(socket.webSocket, over, (connection) => handler(connection, held.right), { draining, faults, heartbeats }, options),
+              runSocket(socket, over, (connection) => handler(connection, held.right), { draining, faults, heartbeats }, options),
               Effect.sync(socket.release)
             )
             return HttpServerResponse.empty()
@@ -155,23 +161,29 @@ interface House {
   readonly heartbeats: Alarms
 }
 
+/** A WebSocket, and the connection that it has. */
+export interface Upgraded {
+  readonly webSocket: WebSocket
+  readonly socket: Duplex
+}
+
 /** Runs a socket's handler until it or `over` ends, and closes the socket with how it did. */
 export const runSocket = <E, R>(
-  webSocket: WebSocket,
+  upgraded: Upgraded,
   over: Deferred.Deferred<void, unknown>,
   handler: (connection: Connection) => Effect.Effect<void, E, R>,
   house: House,
   options: Options
 ): Effect.Effect<unknown, never, R> =>
-  attend(webSocket, over, handler, house, options).pipe(
+  attend(upgraded, over, handler, house, options).pipe(
     Effect.exit,
-    Effect.tap((exit) => closeWith(webSocket, exit, house.faults)),
-    Effect.onInterrupt(() => Effect.sync(() => webSocket.terminate()))
+    Effect.tap((exit) => closeWith(upgraded.webSocket, exit, house.faults)),
+    Effect.onInterrupt(() => Effect.sync(() => upgraded.webSocket.terminate()))
   )
 
 /** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next, or a fiber, would take more memory. */
 const attend = <E, R>(
-  webSocket: WebSocket,
+  { socket, webSocket }: Upgraded,
   over: Deferred.Deferred<void, unknown>,
   handler: (connection: Connection) => Effect.Effect<void, E, R>,
   { draining, heartbeats }: House,
@@ -181,7 +193,7 @@ const attend = <E, R>(
   return Effect.acquireUseRelease(
     Effect.gen(function* () {
       const leave = draining.onBegin(() => end(new CloseSocket({ code: 1012, reason: "The service is restarting." })))
-      const connection = yield* open(webSocket, options, end)
+      const connection = yield* open(webSocket, options, end, socket)
       const rest = heartbeat(heartbeats, webSocket, options, end)
       const handling = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(handler(connection), over)))
       return { handling, leave, rest }
@@ -198,11 +210,12 @@ const attend = <E, R>(
 /** Bytes of overhead that a queued message is counted with. */
 const messageOverhead = 64
 
-/** Listens to a socket; `end` is called with why it is over. */
+/** Listens to a socket; `end` is called with why it is over. Messages that are written at once are one write to `connection`. */
 export const open = (
   webSocket: WebSocket,
   { oneWay, sendWithin = "10 seconds" }: Options,
-  end: (error: SocketClosed | CloseSocket) => void
+  end: (error: SocketClosed | CloseSocket) => void,
+  connection?: Duplex
 ): Effect.Effect<Connection> =>
   Effect.gen(function* () {
     const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
@@ -241,6 +254,17 @@ export const open = (
             resume(error ? new SocketClosed({ code: 1006, reason: error.message }) : Effect.void)
           })
         }),
+      write: (messages, done) => {
+        const sent = (error?: Error | null): void => done(error ? new SocketClosed({ code: 1006, reason: error.message }) : undefined)
+        connection?.cork()
+        for (const [at, message] of messages.entries()) webSocket.send(message, at === messages.length - 1 ? sent : undefined)
+        connection?.uncork()
+      },
+      tell: (text) => webSocket.send(text),
+      pause: (isPaused) => {
+        if (isPaused) webSocket.pause()
+        else if (webSocket.isPaused) webSocket.resume()
+      },
       messages: Stream.suspend(() => {
         isRead = true
         return Stream.tap(Mailbox.toStream(inbox), (message) =>

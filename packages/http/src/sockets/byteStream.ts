@@ -1,6 +1,6 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
+import { makePauses, payloadsOf, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
 import { Cause, Deferred, Effect, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
@@ -30,7 +30,7 @@ export const byteStreamSocket = <E, R>(
     serve(
       request,
       right,
-      ({ messages, receive, send }, held) =>
+      ({ messages, receive, send, write }, held) =>
         Effect.gen(function* () {
           const intruded = yield* Deferred.make<never, CloseSocket>()
           let hasIntruded = false
@@ -54,7 +54,15 @@ export const byteStreamSocket = <E, R>(
               return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
             },
             // What is sent until the end of the turn needs one write to the connection
-            send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes) ? endOfTurn : Effect.void)),
+            send: (bytes) =>
+              Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
+            soon: (run) => void setImmediate(run),
+            write: (pieces, done) =>
+              write(payloadsOf(pieces), (error) => {
+                if (error !== undefined) done(broken(error))
+                else if (pausesAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
+                else done()
+              }),
             // The socket is closed when the handler ends
             close: () => Effect.void
           }
