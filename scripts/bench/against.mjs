@@ -3,7 +3,7 @@
 import { mkdtemp } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { median } from "./compare.mjs"
+import { median, spreadOf } from "./compare.mjs"
 import { authenticated, password, startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
 import { start } from "./sections/start.mjs"
@@ -110,13 +110,14 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
       for (const { load, rounds, server } of subjects) rounds.push(await round(server, load, seconds))
     }
     const [ours, theirs] = subjects.map(({ rounds }) => rounds)
-    const ratio = (name) => median(ours.map((one, turn) => one[name] / theirs[turn][name]))
+    const ratios = (name) => ours.map((one, turn) => one[name] / theirs[turn][name])
     report.add({
       figure,
       database: database.name,
       value: median(ours.map(({ perSecond }) => perSecond)),
       unit: "/s",
-      ratio: ratio("perSecond"),
+      ratio: median(ratios("perSecond")),
+      spread: spreadOf(ratios("perSecond")),
       target: targetOn(database, { atLeast })
     })
     const processor = median(ours.map(({ processor }) => processor)) * 1000
@@ -126,7 +127,8 @@ const measureRequests = async ({ database, report, seconds, sides }) => {
       database: database.name,
       value: processor,
       unit: "ms",
-      ratio: ratio("processor"),
+      ratio: median(ratios("processor")),
+      spread: spreadOf(ratios("processor")),
       target: { atMost: 1 },
       isRecorded: true
     })
@@ -148,12 +150,14 @@ const measureStart = async ({ database, databases, other, report }) => {
   const [ours, theirs] = runs
   const add = (figure, runs, name, divisor, unit, atMost) => {
     const [mine, other] = [ours, theirs].map((side) => median(side[runs].map((run) => run[name])) / divisor)
+    const ratios = ours[runs].map((run, turn) => run[name] / theirs[runs][turn][name])
     report.add({
       figure,
       database: database.name,
       value: mine,
       unit,
       ratio: mine / other,
+      spread: spreadOf(ratios),
       target: targetOn(database, { atMost }),
       isRecorded: true
     })

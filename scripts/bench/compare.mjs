@@ -7,6 +7,9 @@ export const median = (values) => {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
+/** The least and the greatest of the ratios of several turns. */
+export const spreadOf = (ratios) => ({ least: Math.min(...ratios), greatest: Math.max(...ratios) })
+
 /** Of latencies in milliseconds. */
 export const percentile = (latencies, share) => {
   const sorted = latencies.toSorted((left, right) => left - right)

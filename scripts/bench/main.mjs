@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { against } from "./against.mjs"
+import { compareCommits } from "./commits.mjs"
 import { makeDatabases } from "./databases.mjs"
 import { startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
@@ -25,6 +26,7 @@ import { relay } from "./sections/relay.mjs"
 import { size } from "./sections/size.mjs"
 import { ssh } from "./sections/ssh.mjs"
 import { startUp } from "./sections/start.mjs"
+import { streams } from "./sections/streams.mjs"
 import { tracing } from "./sections/tracing.mjs"
 import { userPages } from "./sections/userPages.mjs"
 import { users } from "./sections/users.mjs"
@@ -47,6 +49,7 @@ const sections = {
   watchers,
   relay,
   apps,
+  streams,
   files: largeFiles,
   commands: commandTimes,
   "command-line": commandLine,
@@ -67,6 +70,7 @@ const help = `Usage: npm run bench -- [options] [section…] [database…]
   --quick          about a minute: shorter turns, and long lists on SQLite only
   --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
   --workspaces N   of the section size: a multiple of 1,000; 100,000 unless given
+  --compare BASE   build the commits HEAD and BASE, and compare them in the same way
   --record         take the ratios of this run for those that later runs are compared with
   --profile DIR    write a CPU profile of each server process there
 `
@@ -79,6 +83,7 @@ const { positionals, values } = parseArgs({
     profile: { type: "string" },
     against: { type: "string" },
     workspaces: { type: "string", default: "100000" },
+    compare: { type: "string" },
     help: { type: "boolean", short: "h" }
   }
 })
@@ -90,6 +95,10 @@ if (values.help || unknown.length > 0) {
 const chosen = (all) => {
   const named = Object.keys(all).filter((name) => positionals.includes(name))
   return Object.entries(all).filter(([name]) => named.length === 0 || named.includes(name))
+}
+
+if (values.compare !== undefined) {
+  process.exit(await compareCommits(values.compare, [...positionals, ...(values.quick ? ["--quick"] : [])]))
 }
 
 const began = performance.now()

@@ -14,10 +14,10 @@ export const makeReport = (recorded) => {
   const regressions = []
   return {
     /**
-     * Adds a figure. `value` is what was measured, in `unit`; `ratio` is what its target speaks of where that is not the value itself. A
-     * target is `{ atLeast }` or `{ atMost }`. `isRecorded` compares the ratio with the recorded one, where more is better unless the target says otherwise.
+     * Adds a figure. `value` is what was measured, in `unit`; `ratio` is what its target speaks of where that is not the value itself, and
+     * `spread` its least and greatest value in several turns. A target is `{ atLeast }` or `{ atMost }`. `isRecorded` compares the ratio with the recorded one, where more is better unless the target says otherwise.
      */
-    add: ({ database = "", figure, isRecorded = false, ratio, target, unit, value }) => {
+    add: ({ database = "", figure, isRecorded = false, ratio, spread, target, unit, value }) => {
       const judged = ratio ?? value
       const { atLeast, atMost } = target ?? {}
       if (isRecorded) {
@@ -31,6 +31,7 @@ export const makeReport = (recorded) => {
         database,
         value: `${format(value)} ${unit}`,
         ratio: ratio === undefined ? "" : ratio.toFixed(2),
+        spread: spread === undefined ? "" : `${spread.least.toFixed(2)}–${spread.greatest.toFixed(2)}`,
         target: atLeast !== undefined ? `≥ ${atLeast}` : atMost !== undefined ? `≤ ${atMost}` : "",
         met: isMet === undefined ? "" : isMet ? "yes" : "no"
       })
@@ -43,11 +44,19 @@ export const makeReport = (recorded) => {
     },
     /** A figure that could not be measured. */
     fail: ({ database = "", figure, reason }) => {
-      rows.push({ figure, database, value: "failed", ratio: "", target: "", met: "" })
+      rows.push({ figure, database, value: "failed", ratio: "", spread: "", target: "", met: "" })
       console.log(`  ${figure}  ${database}  failed: ${reason}`)
     },
     print: () => {
-      const header = { figure: "figure", database: "database", value: "measured", ratio: "ratio", target: "target", met: "met" }
+      const header = {
+        figure: "figure",
+        database: "database",
+        value: "measured",
+        ratio: "ratio",
+        spread: "spread",
+        target: "target",
+        met: "met"
+      }
       const names = Object.keys(header)
       const widths = names.map((name) => Math.max(...[header, ...rows].map((row) => row[name].length)))
       const line = (row) =>

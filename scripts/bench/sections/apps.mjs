@@ -20,7 +20,7 @@ const warmUp = 6000
 const strokes = 200
 const terminals = { workspaces: 5, each: 100 }
 
-/** A small page at `/`, and as many bytes as its path names at another one. */
+/** A small page at `/`, as many bytes as its path names at another one, and back whatever comes on an upgraded connection. */
 const site = `import { createServer } from "node:http"
 const page = Buffer.alloc(1000, "x")
 const piece = Buffer.alloc(100_000, "y")
@@ -34,7 +34,13 @@ createServer(({ url }, response) => {
     response.end()
   }
   push()
-}).listen(Number(process.argv[2]), "127.0.0.1")
+})
+  .on("upgrade", (_, socket) => {
+    socket.on("error", () => socket.destroy())
+    socket.write("HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n")
+    socket.setNoDelay(true).pipe(socket)
+  })
+  .listen(Number(process.argv[2]), "127.0.0.1")
 `
 
 const template = (port) => `files:
@@ -76,7 +82,7 @@ const startRelay = async (port) => {
 }
 
 /** Loads until so many requests have been answered. */
-const warm = async (subject, requests) => {
+export const warm = async (subject, requests) => {
   for (let answered = 0; answered < requests;) answered += (await load({ ...subject, seconds: 1, warmup: 0 })).latencies.length
 }
 
@@ -90,7 +96,8 @@ const timesOf = async (pids, subject, seconds) => {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0)
 
-const templateFrom = (client, port) => importTemplate(client, "site", { "template.yaml": template(port), "site.mjs": site })
+/** A template of a workspace with that site, at a port. */
+export const templateFrom = (client, port) => importTemplate(client, "site", { "template.yaml": template(port), "site.mjs": site })
 
 /** The agent of a new workspace, once it is connected. */
 export const agentFrom = async (client, template_id, name) => {
@@ -107,7 +114,8 @@ export const untilDeleted = async (client, workspace) => {
   for await (const { latest_build } of workspaces.watchWorkspace(client, { workspace })) if (latest_build.status === "deleted") return
 }
 
-const secondsFor = async (url, expected, headers) => {
+/** Seconds that a download of so many bytes takes. */
+export const secondsFor = async (url, expected, headers) => {
   const began = performance.now()
   const { body } = await fetch(`${url}${expected}`, { headers })
   let bytes = 0

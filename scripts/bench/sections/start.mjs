@@ -15,14 +15,16 @@ const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
 
-/** Starts the standalone server of a built checkout on a free port. */
+/** Starts the standalone server of a built checkout on a free port. `args` are more options, or make them of the port. */
 export const launch = async ({ kind, location }, directory, { args = [], from = checkout } = {}) => {
   const program = fileURLToPath(new URL("packages/atelier/dist/program.js", from))
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}` })
-  const child = spawn(process.execPath, [...flagsOf(from), program, ...options, ...args], { stdio: ["ignore", "ignore", "inherit"] })
+  const child = spawn(process.execPath, [...flagsOf(from), program, ...options, ...(typeof args === "function" ? args(port) : args)], {
+    stdio: ["ignore", "ignore", "inherit"]
+  })
   const exited = once(child, "exit")
   const kill = () => child.kill("SIGKILL")
   process.once("exit", kill)
