@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Scope } from "effect"
-import { CurrentActor, isAnonymous } from "../access/actors/Actor.js"
+import { type Actor, CurrentActor, isAnonymous } from "../access/actors/Actor.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"
@@ -91,6 +91,7 @@ const make = Effect.gen(function* () {
   const connections = yield* ConnectionLogs
   const ids = yield* Ids
   const { statsCollectionUsageStatsEnable: isCounted } = yield* DeploymentOptions
+  const clock = yield* Effect.clock
   const open = new Bag<OpenVisit>()
   const logged = Lru.make<string, number>(rememberedVisitors)
   let ended = new Map<string, EndedVisits>()
@@ -113,11 +114,11 @@ const make = Effect.gen(function* () {
 
   const endedAt = ({ began, visitor }: OpenVisit, now: number): EndedVisits => ({ visitor, began, ended: now, requests: 1 })
 
-  const end = (visit: OpenVisit) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      open.delete(visit)
-      add(keyOf(visit, now), endedAt(visit, now))
-    })
+  const end = (visit: OpenVisit): void => {
+    const now = clock.unsafeCurrentTimeMillis()
+    open.delete(visit)
+    add(keyOf(visit, now), endedAt(visit, now))
+  }
 
   /** Stores the visits that are over, and those of the open ones that `isDue` chooses. */
   const report = (isDue: (visit: OpenVisit, now: number) => boolean) =>
@@ -137,38 +138,50 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
   yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
 
-  /** Notes in the connection log that the actor asked for an app, and the HTTP status of the outcome. */
+  /** Notes in the connection log that an actor asked for an app, and the HTTP status of the outcome. */
+  const noted = (app: VisitedApp, code: number, actor: Actor): Effect.Effect<void> => {
+    const { ip = null, userAgent: user_agent = "" } = actor
+    const user_id = isAnonymous(actor) ? null : actor.userId
+    const { access_method: _, agent_id, ...rest } = app
+    const key = JSON.stringify([agent_id, user_id, ip, user_agent.slice(0, maximumUserAgent), app.slug_or_port, code])
+    const now = clock.unsafeCurrentTimeMillis()
+    const before = logged.get(key)
+    if (before !== undefined && now - before < logInterval) return Effect.void
+    logged.set(key, now)
+    return connections.note({ ...rest, user_id, ip, user_agent, code })
+  }
+
   const log = (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor> =>
-    Effect.gen(function* () {
-      const actor = yield* CurrentActor
-      const { ip = null, userAgent: user_agent = "" } = actor
-      const user_id = isAnonymous(actor) ? null : actor.userId
-      const { access_method: _, agent_id, ...rest } = app
-      const key = JSON.stringify([agent_id, user_id, ip, user_agent.slice(0, maximumUserAgent), app.slug_or_port, code])
-      const now = yield* Clock.currentTimeMillis
-      const before = logged.get(key)
-      if (before !== undefined && now - before < logInterval) return
-      logged.set(key, now)
-      yield* connections.note({ ...rest, user_id, ip, user_agent, code })
+    Effect.flatMap(CurrentActor, (actor) => noted(app, code, actor))
+
+  /** Begins a visit, which ends with the scope. */
+  const opened = (app: VisitedApp, actor: Actor): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.flatMap(ids.next, (session_id) => {
+      const visitor = {
+        user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
+        workspace_id: app.workspace_id,
+        agent_id: app.agent_id,
+        access_method: app.access_method,
+        slug_or_port: app.slug_or_port,
+        session_id
+      }
+      const visit: OpenVisit = { visitor, began: clock.unsafeCurrentTimeMillis(), place: -1 }
+      return Effect.uninterruptible(
+        Effect.flatMap(Effect.scope, (scope) => {
+          open.add(visit)
+          return Scope.addFinalizer(
+            scope,
+            Effect.sync(() => end(visit))
+          )
+        })
+      )
     })
 
   return {
     begin: (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor | Scope.Scope> =>
-      Effect.gen(function* () {
-        yield* log(app, code)
-        if (open.size + ended.size >= capacity) return
-        const actor = yield* CurrentActor
-        const visitor = {
-          user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
-          workspace_id: app.workspace_id,
-          agent_id: app.agent_id,
-          access_method: app.access_method,
-          slug_or_port: app.slug_or_port,
-          session_id: yield* ids.next
-        }
-        const visit: OpenVisit = { visitor, began: yield* Clock.currentTimeMillis, place: -1 }
-        const scope = yield* Effect.scope
-        yield* Effect.uninterruptible(Effect.suspend(() => (open.add(visit), Scope.addFinalizer(scope, end(visit)))))
+      Effect.flatMap(CurrentActor, (actor) => {
+        const isFull = open.size + ended.size >= capacity
+        return isFull ? noted(app, code, actor) : Effect.zipRight(noted(app, code, actor), opened(app, actor))
       }),
 
     log,

@@ -54,16 +54,18 @@ export const appExchange = (
     const own = { [requestIdHeader]: "", [names.buildVersionHeader.toLowerCase()]: version }
 
     /** Holds the right to the app until the request's end; the signal tells that the right has ended, or that the service drains. */
-    const held = ({ actor, right, target }: Admission) =>
-      Effect.gen(function* () {
-        const ending = new AbortController()
-        const end = (): void => ending.abort()
-        yield* hold(right, end)
-        yield* Effect.provideService(visits.begin(target, 200), CurrentActor, actor)
-        const requestScope = yield* Effect.scope
-        yield* Effect.uninterruptible(Effect.suspend(() => Scope.addFinalizer(requestScope, Effect.sync(draining.onBegin(end)))))
-        return ending.signal
-      })
+    const held = ({ actor, right, target }: Admission) => {
+      const ending = new AbortController()
+      const end = (): void => ending.abort()
+      const leaving = Effect.uninterruptible(
+        Effect.flatMap(Effect.scope, (scope) => Scope.addFinalizer(scope, Effect.sync(draining.onBegin(end))))
+      )
+      return hold(right, end).pipe(
+        Effect.zipRight(Effect.provideService(visits.begin(target, 200), CurrentActor, actor)),
+        Effect.zipRight(leaving),
+        Effect.as(ending.signal)
+      )
+    }
 
     /** The head of the app's answer as the client gets it. */
     const headersOf = (

@@ -2,7 +2,7 @@
 import { AgentDialer } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { agentSocket } from "@atelier/node"
-import { Data, Duration, Effect, Scope } from "effect"
+import { Clock, Context, Data, Duration, Effect, Scope } from "effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { isIP } from "node:net"
 import { type Duplex, finished } from "node:stream"
@@ -143,75 +143,82 @@ export const exchange = (
   asked: Exchange,
   connections: AppConnections
 ): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
-  Effect.gen(function* () {
-    const { framing, headers, method, path, signal, target, upgrade, url } = asked
-    if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
-    const isPlain = framing === undefined && upgrade === undefined && safeMethods.has(method)
-    const dialer = yield* AgentDialer
-    const clock = yield* Effect.clock
+  Effect.suspend(() => {
+    const { framing, method, signal, target, upgrade, url } = asked
+    if (typeof framing === "object" && framing.length > maximumBody) return tooLarge
     // A kept connection is opened by a fiber of its own, in a scope of its own
-    const open = connection(asked).pipe(
-      Effect.provideService(AgentDialer, dialer),
-      Effect.provideService(CurrentRequest, yield* CurrentRequest),
-      Effect.withClock(clock)
-    )
-    const socket = isPlain ? undefined : yield* Effect.raceFirst(open, untilAborted(signal))
-    const framed = framingLines(method, framing)
-    const connectionLines =
-      upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", isPlain ? "keep-alive" : "close"]
-    const way: RequestOptions | Kept =
-      socket === undefined
-        ? { agent: connections, agent_id: target.agent_id, key: `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`, open }
-        : { createConnection: () => socket }
-    const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
-      Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
-        if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
-        const request = httpRequest({
-          ...way,
-          method,
-          path,
-          headers: [...headers, ...framed, ...connectionLines],
-          setHost: false,
-          maxHeaderSize: maximumHead
-        })
-        let delivered: IncomingMessage | undefined
-        const abort = (): void => {
-          // First: a request that is destroyed lets its response end as if it were whole
-          delivered?.destroy(new Error("The exchange has been ended."))
-          request.destroy()
-          // A request that waits for its connection says nothing when it is destroyed
-          resume(Effect.succeed(Effect.interrupt))
-        }
-        signal.addEventListener("abort", abort)
-        // A response gives its connection back once it has been read to its end, even where it has no body, as one to HEAD
-        const over = (response: IncomingMessage): void => {
-          signal.removeEventListener("abort", abort)
-          if (!response.complete) request.destroy()
-          else if (!response.readableEnded) response.resume()
-        }
-        const answered = (answer: Answer): void =>
-          resume(
-            Effect.succeed(
-              Effect.flatMap(Effect.scope, (scope) => {
-                const ending = Effect.sync(() => over(answer.response))
-                return Effect.as(Scope.addFinalizer(scope, ending), answer)
-              })
-            )
+    if (framing === undefined && upgrade === undefined && safeMethods.has(method)) {
+      return Effect.withFiberRuntime<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope>(
+        ({ currentContext, currentDefaultServices }) => {
+          const open = connection(asked).pipe(
+            Effect.provideService(AgentDialer, Context.get(currentContext, AgentDialer)),
+            Effect.provideService(CurrentRequest, Context.get(currentContext, CurrentRequest)),
+            Effect.withClock(Context.get(currentDefaultServices, Clock.Clock))
           )
-        // The listener stays: what happens after the answer ends the answer
-        request.on("error", (error: NodeJS.ErrnoException) => {
-          if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
-          const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeats < maximumRepeats
-          resume(Effect.succeed(isStale ? attempt(repeats + 1) : Effect.fail(error instanceof AppFailed ? error : failureOf(error))))
-        })
-        request.on("response", (response) => {
-          delivered = response
-          answered({ _tag: "Response", response })
-        })
-        request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
-        if (framing === undefined) request.end()
-        else sendBody(asked, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
-        return Effect.sync(abort)
-      }).pipe(Effect.flatten)
-    return yield* attempt(0)
+          const key = `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`
+          return sent(asked, { agent: connections, agent_id: target.agent_id, key, open }, ["Connection", "keep-alive"])
+        }
+      )
+    }
+    const connectionLines = upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", "close"]
+    return Effect.flatMap(Effect.raceFirst(connection(asked), untilAborted(signal)), (socket) =>
+      sent(asked, { createConnection: () => socket }, connectionLines)
+    )
   })
+
+/** Sends the request on its way, and again where a kept connection has ended under it. */
+const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: ReadonlyArray<string>) => {
+  const { framing, headers, method, path, signal } = asked
+  const framed = framingLines(method, framing)
+  const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
+    Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
+      if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
+      const request = httpRequest({
+        ...way,
+        method,
+        path,
+        headers: [...headers, ...framed, ...connectionLines],
+        setHost: false,
+        maxHeaderSize: maximumHead
+      })
+      let delivered: IncomingMessage | undefined
+      const abort = (): void => {
+        // First: a request that is destroyed lets its response end as if it were whole
+        delivered?.destroy(new Error("The exchange has been ended."))
+        request.destroy()
+        // A request that waits for its connection says nothing when it is destroyed
+        resume(Effect.succeed(Effect.interrupt))
+      }
+      signal.addEventListener("abort", abort)
+      // A response gives its connection back once it has been read to its end, even where it has no body, as one to HEAD
+      const over = (response: IncomingMessage): void => {
+        signal.removeEventListener("abort", abort)
+        if (!response.complete) request.destroy()
+        else if (!response.readableEnded) response.resume()
+      }
+      const answered = (answer: Answer): void =>
+        resume(
+          Effect.succeed(
+            Effect.flatMap(Effect.scope, (scope) => {
+              const ending = Effect.sync(() => over(answer.response))
+              return Effect.as(Scope.addFinalizer(scope, ending), answer)
+            })
+          )
+        )
+      // The listener stays: what happens after the answer ends the answer
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
+        const isStale = request.reusedSocket && error.code === "ECONNRESET" && repeats < maximumRepeats
+        resume(Effect.succeed(isStale ? attempt(repeats + 1) : Effect.fail(error instanceof AppFailed ? error : failureOf(error))))
+      })
+      request.on("response", (response) => {
+        delivered = response
+        answered({ _tag: "Response", response })
+      })
+      request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
+      if (framing === undefined) request.end()
+      else sendBody(asked, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
+      return Effect.sync(abort)
+    }).pipe(Effect.flatten)
+  return attempt(0)
+}

@@ -174,20 +174,19 @@ const make = Effect.gen(function* () {
   yield* Background.repeat("judging_streams", Effect.zipRight(isDue.await, judgeDue))
   yield* Background.repeat("looking_at_streams", Effect.delay(look, "1 second"))
 
-  const begin = (right: StreamRight, ended: (reason: RightEnded) => void) =>
-    Effect.suspend(() => {
-      const caller = callerOf(right.actor)
-      const count = open.get(caller) ?? 0
-      if (count >= streamsPerCaller) {
-        return new TooManyStreams({ message: `A caller may have at most ${streamsPerCaller} open streams.` })
-      }
-      open.set(caller, count + 1)
-      const now = clock.unsafeCurrentTimeMillis()
-      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1 }
-      held.add(holding)
-      if (hasChanged(right, now)) suspect(holding)
-      return Effect.succeed(holding)
-    })
+  const begin = (right: StreamRight, ended: (reason: RightEnded) => void): Holding | TooManyStreams => {
+    const caller = callerOf(right.actor)
+    const count = open.get(caller) ?? 0
+    if (count >= streamsPerCaller) {
+      return new TooManyStreams({ message: `A caller may have at most ${streamsPerCaller} open streams.` })
+    }
+    open.set(caller, count + 1)
+    const now = clock.unsafeCurrentTimeMillis()
+    const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1 }
+    held.add(holding)
+    if (hasChanged(right, now)) suspect(holding)
+    return holding
+  }
 
   const release = (holding: Holding): void => {
     held.delete(holding)
@@ -198,28 +197,28 @@ const make = Effect.gen(function* () {
     else open.set(caller, left)
   }
 
+  // One step: each request to an app takes it
   const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<HeldRight, TooManyStreams, Scope.Scope> =>
-    Effect.gen(function* () {
-      const scope = yield* Effect.scope
-      let holding: Holding | undefined = yield* begin(right, ended)
-      const leave = (): void => {
-        if (holding !== undefined) release(holding)
-        holding = undefined
-      }
-      yield* Scope.addFinalizer(scope, Effect.sync(leave))
-      return {
-        replace: (next: StreamRight) =>
+    Effect.uninterruptible(
+      Effect.flatMap(Effect.scope, (scope): Effect.Effect<HeldRight, TooManyStreams> => {
+        const begun = begin(right, ended)
+        if (begun instanceof TooManyStreams) return begun
+        let holding: Holding | undefined = begun
+        const leave = (): void => {
+          if (holding !== undefined) release(holding)
+          holding = undefined
+        }
+        const replace = (next: StreamRight): Effect.Effect<void, TooManyStreams> =>
           Effect.suspend(() => {
             leave()
-            return begin(next, ended)
-          }).pipe(
-            Effect.map((begun) => {
-              holding = begun
-            }),
-            Effect.uninterruptible
-          )
-      }
-    }).pipe(Effect.uninterruptible)
+            const after = begin(next, ended)
+            if (after instanceof TooManyStreams) return after
+            holding = after
+            return Effect.void
+          })
+        return Effect.as(Scope.addFinalizer(scope, Effect.sync(leave)), { replace })
+      })
+    )
 
   return {
     hold,
