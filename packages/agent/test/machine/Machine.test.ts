@@ -1,5 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect, Option, Queue } from "effect"
+import type { DirectStream } from "@atelier/agent-protocol"
+import { Deferred, Effect } from "effect"
 import { make } from "../../src/machine/Machine.js"
 
 const handshake = [
@@ -17,19 +18,34 @@ const close = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xf3])
 it.scopedLive("a WebSocket whose handler fails gets a close frame alone", () =>
   Effect.gen(function* () {
     const machine = yield* make([{ routes: [], sockets: [{ path: "/broken", open: () => Effect.succeed(() => Effect.die("broken")) }] }])
-    const asked = yield* Queue.unbounded<Uint8Array>()
-    yield* asked.offer(Buffer.from(`${handshake}\r\n\r\n`))
+    const asked: Array<Uint8Array> = [Buffer.from(`${handshake}\r\n\r\n`)]
+    let isAsked: () => void = () => undefined
     const written: Array<Uint8Array> = []
     const finished = yield* Deferred.make<void>()
+    const direct: DirectStream = {
+      take: (ready) => {
+        isAsked = ready
+        return asked.shift()
+      },
+      put: (bytes, done, sent) => {
+        written.push(bytes)
+        if (bytes[0] === 0x88) {
+          asked.push(close)
+          isAsked()
+        }
+        done()
+        sent?.()
+      },
+      finish: () => Deferred.unsafeDone(finished, Effect.void)
+    }
+    const unused = Effect.dieMessage("a socket uses the stream without effects")
     yield* Effect.forkScoped(
       machine.serve({
-        read: Effect.map(asked.take, Option.some),
-        write: (bytes) => {
-          written.push(bytes)
-          return bytes[0] === 0x88 ? Effect.asVoid(asked.offer(close)) : Effect.void
-        },
-        offer: () => Effect.succeed(false),
-        finish: Effect.asVoid(Deferred.succeed(finished, undefined)),
+        direct,
+        read: unused,
+        write: () => unused,
+        offer: () => unused,
+        finish: unused,
         reset: Effect.void,
         whenBroken: Effect.never
       })

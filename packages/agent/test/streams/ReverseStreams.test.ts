@@ -87,10 +87,11 @@ it.scopedLive("a program that ends while its last bytes wait for the reader lose
     const session = yield* connectedAgent
     // The window of a new stream, and bytes that have to wait
     const sent = Buffer.alloc(256 * 1024 + 10_000, "atelier")
-    let isSent = false
-    const port = yield* program((socket) => void socket.end(sent, () => (isSent = true)))
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const port = yield* program((socket) => void socket.end(sent, () => finish()))
     const stream = yield* ReverseStream.open(session, { kind: "tcp", port })
-    while (!isSent) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    yield* Effect.promise(() => finished)
     for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
     expect((yield* readAll(stream)).equals(sent)).toBe(true)
   })

@@ -1,6 +1,6 @@
 import type { ProvisionedApp } from "@atelier/core/provisioning"
 import { Schema } from "effect"
-import { createHash, randomUUID } from "node:crypto"
+import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import type { Socket } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -144,6 +144,77 @@ describeAgents("an app on a path", (server) => {
     expect(await ask()).toBe(200)
     // Node tells of listeners that pile up
     expect(warnings).toStrictEqual([])
+  })
+
+  it("is heard to the end of each form of an answer on one connection", async () => {
+    let connections = 0
+    const bytes = randomBytes(700_000)
+    const forms: Record<string, RequestListener> = {
+      "/none": (_, response) => void response.writeHead(204).end(),
+      "/same": (_, response) => void response.writeHead(304, { etag: '"x"' }).end(),
+      "/length": (_, response) => void response.writeHead(200, { "content-length": bytes.length }).end(bytes),
+      "/chunks": (_, response) => {
+        for (let at = 0; at < bytes.length; at += 99_991) response.write(bytes.subarray(at, at + 99_991))
+        response.end()
+      }
+    }
+    const listener = createServer((incoming, response) => forms[incoming.url ?? ""]?.(incoming, response)).on(
+      "connection",
+      () => connections++
+    )
+    const { base } = await anAppAt(server(), `http://localhost:${await listening(listener)}`)
+    const hashOf = (body: Buffer): string => createHash("sha256").update(body).digest("hex")
+    const ask = async (path: string, method = "GET") => {
+      const answer = await fetch(`${server().url}${base}${path}`, { method, headers: asOwner(server()) })
+      return [answer.status, hashOf(Buffer.from(await answer.arrayBuffer()))]
+    }
+    const [whole, nothing] = [hashOf(bytes), hashOf(Buffer.alloc(0))]
+    for (let round = 0; round < 2; round++) {
+      expect(await ask("/length", "HEAD")).toStrictEqual([200, nothing])
+      expect(await ask("/none")).toStrictEqual([204, nothing])
+      expect(await ask("/length")).toStrictEqual([200, whole])
+      expect(await ask("/same")).toStrictEqual([304, nothing])
+      expect(await ask("/chunks")).toStrictEqual([200, whole])
+    }
+    expect(connections).toBe(1)
+  })
+
+  it("that closes a kept connection under a request gets it again, and none that may not be repeated", async () => {
+    const seen: Array<string> = []
+    const port = await program((socket) => {
+      let requests = 0
+      socket.on("data", (head) => {
+        seen.push(head.toString().split(" ", 1)[0] ?? "")
+        requests += 1
+        if (requests > 1) socket.destroy()
+        else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+      })
+    })
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const ask = async (method = "GET") => (await send(server(), `${base}/`, { method, headers: asOwner(server()) })).body
+    expect([await ask(), await ask()]).toStrictEqual(["good", "good"])
+    expect(seen).toStrictEqual(["GET", "GET", "GET"])
+    expect(await ask("POST")).toBe("good")
+    expect(seen.filter((method) => method === "POST").length).toBe(1)
+  })
+
+  it("is told by a client that waits for leave when to go on", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const { hostname, port: own } = new URL(server().url)
+    const headers = { host: "atelier.test", ...asOwner(server()), expect: "100-continue", "content-length": 5 }
+    const answer = await new Promise<string>((resolve, reject) => {
+      const sent = request({ hostname, port: own, path: `${base}/`, method: "PUT", headers }, (response) => {
+        let text = ""
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()))
+        response.on("end", () => resolve(text))
+      })
+      sent.on("continue", () => sent.end("hello"))
+      sent.on("error", reject)
+      sent.flushHeaders()
+    })
+    expect(echoed({ status: 200, headers: {}, body: answer })).toMatchObject({ method: "PUT", length: 5 })
+    expect(headersOf(JSON.parse(answer) as Echo, "expect")).toStrictEqual([])
   })
 
   it("is not heard on a connection without a request", async () => {
