@@ -30,8 +30,10 @@ it.scopedLive("a WebSocket whose handler fails gets a close frame alone", () =>
       put: (bytes, done, sent) => {
         written.push(bytes)
         if (bytes[0] === 0x88) {
-          asked.push(close)
-          isAsked()
+          setImmediate(() => {
+            asked.push(close)
+            isAsked()
+          })
         }
         done()
         sent?.()

@@ -127,13 +127,7 @@ export const replicaPages = Effect.gen(function* () {
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
       info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const run = runSocket(
-        socket,
-        over,
-        prepared,
-        { draining, faults, heartbeats },
-        { ...betweenProcesses, sendWithin: "60 seconds" }
-      )
+      const run = runSocket(socket, over, prepared, { draining, faults, heartbeats }, { ...betweenProcesses, sendWithin: "60 seconds" })
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
     }).pipe(Effect.scoped)
