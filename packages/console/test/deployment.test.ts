@@ -100,7 +100,7 @@ describeConsole(
       await page.getByRole("combobox", { name: "Claim", exact: true }).fill("groups")
       await claims.fill('{"groups": ["engineering", "devs", "<b>other</b>"]}')
       await result.getByText("The user would get Engineering.").waitFor()
-      // What is typed counts before it is saved, and stays while it is not
+      // The preview uses unsaved input, which a refetch keeps
       await page.getByRole("textbox", { name: /^Filter/ }).fill("^dev")
       await page.getByRole("switch", { name: /Create missing groups/ }).check()
       await result.getByText("The user would get devs.").waitFor()

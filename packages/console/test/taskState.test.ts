@@ -67,7 +67,7 @@ describe("a conversation", () => {
     expect(entries.map(({ key }) => key)).toStrictEqual(["said 0", "report r", "said 1"])
   })
 
-  it("begins with the prompt, unless there is none", () => {
+  it("begins with a prompt that is not blank", () => {
     expect(promptOnly(" ", at(0))).toStrictEqual([])
     expect(promptOnly("do it", at(0))).toMatchObject([{ type: "input", content: "do it" }])
   })

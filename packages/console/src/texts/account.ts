@@ -28,6 +28,7 @@ export const profileText = {
   facts: "Your account",
   email: "Email address",
   login: "You sign in with",
+  member: "Member",
   created: "Member since",
   roles: "Roles",
   noRoles: "Member"

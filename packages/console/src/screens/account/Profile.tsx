@@ -1,7 +1,7 @@
 import * as users from "@atelier/client/users"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
-import { useMe } from "../../app/session.js"
+import { useMe, useOrganizations } from "../../app/session.js"
 import { accountText, loginNames, profileText } from "../../texts/account.js"
 import { Button } from "../../ui/Button.js"
 import { Field, Input } from "../../ui/Field.js"
@@ -9,12 +9,14 @@ import { Form, FormActions } from "../../ui/Form.js"
 import { PropertyList, Section } from "../../ui/Page.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
+import { Quota } from "../people/Quota.js"
 import { SettingsFrame } from "./SettingsFrame.js"
 import { textIn } from "./textIn.js"
 
 /** Who the user is. */
 export const Profile = () => {
-  const { avatar_url = "", created_at, email, login_type, name = "", roles, username } = useMe()
+  const organizations = useOrganizations()
+  const { avatar_url = "", created_at, email, id, login_type, name = "", roles, username } = useMe()
 
   const save = async (form: FormData): Promise<void> => {
     const body = { username: textIn(form, "username"), name: textIn(form, "name"), avatar_url: textIn(form, "avatar_url") }
@@ -52,7 +54,15 @@ export const Profile = () => {
             {
               label: profileText.roles,
               value: roles.map(({ display_name, name }) => display_name || name).join(", ") || profileText.noRoles
-            }
+            },
+            ...organizations.map((organization) => ({
+              label: organization.display_name || organization.name,
+              value: (
+                <>
+                  {profileText.member} <Quota organization={organization.id} user={id} />
+                </>
+              )
+            }))
           ]}
         />
       </Section>

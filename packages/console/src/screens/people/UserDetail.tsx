@@ -1,6 +1,5 @@
 import type { User } from "@atelier/client"
 import * as quietHours from "@atelier/client/quietHours"
-import * as quotas from "@atelier/client/quotas"
 import * as users from "@atelier/client/users"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
@@ -19,6 +18,7 @@ import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { UserState } from "./Person.js"
 import { siteRolesQuery, userQuery } from "./queries.js"
+import { Quota } from "./Quota.js"
 import { UserActions } from "./UserActions.js"
 import "./people.css"
 
@@ -186,18 +186,6 @@ const Organizations = ({ user }: { readonly user: User }) => {
       />
     </Section>
   )
-}
-
-/** What the user's workspaces cost a day, of what its groups allow. */
-const Quota = ({ organization, user }: { readonly organization: string; readonly user: string }) => {
-  const { data } = useQuery({
-    queryKey: ["users", "quota", user, organization],
-    queryFn: ({ signal }) => quotas.getMemberQuota(client, { organization, user }, { signal }),
-    retry: false
-  })
-  // Without the feature there is no budget
-  if (data === undefined || data.budget < 0) return null
-  return <span className="faint">{userText.quota(data.credits_consumed, data.budget)}</span>
 }
 
 const QuietHours = ({ user }: { readonly user: User }) => {

@@ -87,7 +87,7 @@ export const Conversation = ({ may, task, workspace }: Props) => {
           </p>
         ) : null}
         {isActive && may.send ? <Composer task={task} /> : null}
-        {status === "paused" ? <Resumption key={initial_prompt} task={task} may={may} /> : null}
+        {status === "paused" ? <Resumption task={task} may={may} /> : null}
       </div>
     </Section>
   )
@@ -98,7 +98,9 @@ const nearEnd = 48
 const Entries = ({ entries, owner }: { readonly entries: ReadonlyArray<Entry>; readonly owner: string }) => {
   const scroller = useRef<HTMLDivElement>(null)
   const isFollowing = useRef(true)
-  const newest = entries.at(-1)?.key
+  const last = entries.at(-1)
+  // A message may grow while the program writes it
+  const newest = last === undefined ? "" : `${last.key} ${last.kind === "said" ? last.text.length : 0}`
   useEffect(() => {
     const element = scroller.current
     if (element !== null && isFollowing.current) element.scrollTop = element.scrollHeight
@@ -221,7 +223,8 @@ const SendButton = ({ isReady }: { readonly isReady: boolean }) => (
 
 /** A paused task goes on, with another prompt if its user writes one. */
 const Resumption = ({ may, task: { display_name, id, initial_prompt, name, owner_name } }: Pick<Props, "task" | "may">) => {
-  const [text, setText] = useState(initial_prompt)
+  const [typed, setTyped] = useState<string | undefined>()
+  const text = typed ?? initial_prompt
   const isChanged = text !== initial_prompt
   return (
     <>
@@ -231,14 +234,20 @@ const Resumption = ({ may, task: { display_name, id, initial_prompt, name, owner
           className="tk-composer"
           onSubmit={async () => {
             const task = { user: owner_name, task: id }
-            if (isChanged) await tasks.updateTaskInput(client, { ...task, body: { input: text } })
-            await tasks.resumeTask(client, task)
+            await tasks.updateTaskInput(client, { ...task, body: { input: text } })
+            // Refused, the task has its prompt all the same: the button above resumes it
+            await tasks.resumeTask(client, task).finally(refreshTasks)
             notify(taskText.resumed(display_name || name))
-            await refreshTasks()
           }}
         >
           <Field label={taskText.newPrompt} name="input" hint={taskText.newPromptHint}>
-            <TextArea rows={2} maxLength={32_767} value={text} onChange={(event) => setText(event.target.value)} onKeyDown={submitByKeys} />
+            <TextArea
+              rows={2}
+              maxLength={32_767}
+              value={text}
+              onChange={(event) => setTyped(event.target.value)}
+              onKeyDown={submitByKeys}
+            />
           </Field>
           <FormActions>
             <ResumeButton isReady={isChanged && text.trim() !== ""} />

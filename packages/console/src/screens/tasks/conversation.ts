@@ -7,7 +7,7 @@ export type Entry =
 
 type Message = TaskLogsResponse["logs"][number]
 
-/** All of it by time. What has the same time stays in the order of the conversation, and reports follow what was said. */
+/** Messages and reports, ordered by time. A report follows the message of the same time. */
 export const entriesOf = (messages: ReadonlyArray<Message>, reports: ReadonlyArray<WorkspaceAppStatus>): ReadonlyArray<Entry> => {
   const said = messages.map(({ content, id, time, type }): Entry => ({
     kind: "said",
