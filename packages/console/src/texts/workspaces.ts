@@ -59,6 +59,7 @@ export const actionsText = {
   stop: "Stop",
   restart: "Restart",
   update: "Update",
+  stayHere: (name: string) => `Keep this page open until ${name} starts again: the start follows from here.`,
   notStopped: "The workspace was not stopped, so it was not started again.",
   valuesMissing: "The newest version asks for other values.",
   updateHint: "Starts with the newest version of the template",

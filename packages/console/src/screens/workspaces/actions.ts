@@ -5,7 +5,7 @@ import * as templateVersions from "@atelier/client/templateVersions"
 import * as workspaceSettings from "@atelier/client/workspaceSettings"
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { asAtelierError, client } from "../../app/client.js"
+import { asAtelierError, client, statusOf } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { actionsText } from "../../texts/workspaces.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -18,12 +18,27 @@ type Body = builds.CreateWorkspaceBuildInput["body"]
 
 const build = (workspace: string, body: Body) => builds.createWorkspaceBuild(client, { workspace, body: { ...body, reason } })
 
-/** The server queues the start that follows a stop, with the template's active version, also if the page is closed meanwhile. */
-const stopThenStart = (workspace: string, parameters: Body["rich_parameter_values"]) =>
+/** The server queues the start that follows a stop, also if the page is closed meanwhile: with the template's active version, unless one is named. */
+const stopThenStart = (workspace: string, parameters: Body["rich_parameter_values"], version?: string) =>
   build(workspace, {
     transition: "stop",
-    on_success: { transition: "start", ...(parameters === undefined ? {} : { rich_parameter_values: parameters }) }
+    on_success: {
+      transition: "start",
+      ...(parameters === undefined ? {} : { rich_parameter_values: parameters }),
+      ...(version === undefined ? {} : { template_version_id: version })
+    }
   })
+
+/** Asks before the page is left while it has to do something. */
+const whileOpen = async <A>(work: () => Promise<A>): Promise<A> => {
+  const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+  addEventListener("beforeunload", ask)
+  try {
+    return await work()
+  } finally {
+    removeEventListener("beforeunload", ask)
+  }
+}
 
 /** Fails where a start with the active version would be refused: the server does not look at the values of a start that follows a stop before. */
 const requireValues = async ({ latest_build, owner_id, template_active_version_id }: Workspace): Promise<void> => {
@@ -40,16 +55,24 @@ const requireValues = async ({ latest_build, owner_id, template_active_version_i
 
 /** Starts a workspace again with the version that it has, and with other values of its parameters if some are given. */
 export const restart = async (workspace: Workspace, parameters?: Body["rich_parameter_values"]): Promise<unknown> => {
-  const { id, latest_build, outdated } = workspace
+  const { id, latest_build, name, outdated } = workspace
   const start: Body = { transition: "start", ...(parameters === undefined ? {} : { rich_parameter_values: parameters }) }
   if (latest_build.status !== "running") return build(id, start)
   if (!outdated) return stopThenStart(id, parameters)
-  // A start that follows by itself would take the active version
-  const stop = await build(id, { transition: "stop" })
-  for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild: stop.id })) void line
-  const { job } = await builds.getWorkspaceBuild(client, { workspacebuild: stop.id })
-  if (job.status !== "succeeded") throw new AtelierError({ status: 409, message: actionsText.notStopped, detail: job.error })
-  return build(id, start)
+  try {
+    return await stopThenStart(id, parameters, latest_build.template_version_id)
+  } catch (error) {
+    // Only users who may change the template can have the server start another version than the active one later
+    if (statusOf(error) !== 403) throw error
+  }
+  notify(actionsText.stayHere(name))
+  return whileOpen(async () => {
+    const stop = await build(id, { transition: "stop" })
+    for await (const line of builds.followWorkspaceBuildLogs(client, { workspacebuild: stop.id })) void line
+    const { job } = await builds.getWorkspaceBuild(client, { workspacebuild: stop.id })
+    if (job.status !== "succeeded") throw new AtelierError({ status: 409, message: actionsText.notStopped, detail: job.error })
+    return build(id, start)
+  })
 }
 
 /** Starts a workspace with the newest version of its template. */
