@@ -3,6 +3,8 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["workspaces", "/workspaces?filter="],
   ["workspace", "/@owner/web-frontend"],
   ["terminals", "/@owner/web-frontend/terminals"],
+  ["files", "/@owner/web-frontend/files"],
+  ["processes", "/@owner/web-frontend/processes"],
   ["builds", "/@owner/web-frontend/builds"],
   ["build", "/@owner/web-frontend/builds/1"],
   ["workspace-parameters", "/@owner/web-frontend/settings/parameters"],

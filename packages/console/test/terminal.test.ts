@@ -24,6 +24,8 @@ agents:
     startup_script: echo 'export PS1="$ "' > .profile
 `
 
+const hostile = '<img src=x onerror="alert(1)">.txt'
+
 /** The screen of the terminal that is shown. */
 const screen = (page: Page) => page.locator(".term-panel[data-shown] .xterm-rows")
 
@@ -43,8 +45,12 @@ describeConsole(
       const source = fileIdOf(await upload(server, await aTar({ "template.yaml": template })))
       const { id } = await anImportedVersion(server, {}, { file_id: source })
       const made = await aTemplate(server, {}, { name: "real", template_version_id: id })
+      const { token } = server.owner()
+      await server.call("PATCH", `/templates/${made.id}`, { token, body: { max_port_share_level: "public" } })
       workspace = await aWorkspace(server, made, await person("member"), { name: "inside" })
     })
+
+    const agentId = (): string => workspace?.latest_build.resources.flatMap(({ agents }) => agents ?? [])[0]?.id ?? ""
 
     afterAll(async () => {
       const { person, server } = console()
@@ -118,9 +124,122 @@ describeConsole(
       await enter(page, "cat pid", shell)
       await context.close()
     })
+
+    it("shows, edits, uploads and removes files, and notices that another has changed one", async () => {
+      const { open, server } = console()
+      const { context, go, page } = await open("member")
+      await go("/@member/inside")
+      await page.getByRole("link", { name: "Files", exact: true }).click()
+      await page.getByRole("button", { name: "New folder" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Name").fill("work")
+      await dialog.getByRole("button", { name: "Create" }).click()
+      await page.getByRole("link", { name: "work", exact: true }).click()
+      await page.getByRole("heading", { name: "This folder is empty" }).waitFor()
+      const chooser = page.locator('input[type="file"]')
+      await chooser.setInputFiles([
+        { name: hostile, mimeType: "text/plain", buffer: Buffer.from("one\r\n") },
+        { name: "dot.gif", mimeType: "image/gif", buffer: Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64") },
+        { name: "raw.bin", mimeType: "", buffer: Buffer.from([1, 0, 2]) }
+      ])
+      await page.getByRole("link", { name: "raw.bin" }).waitFor()
+      await expectWellMade(page)
+      await chooser.setInputFiles([{ name: "raw.bin", mimeType: "", buffer: Buffer.from([3, 0]) }])
+      await page.getByRole("button", { name: "Replace", exact: true }).click()
+      await page.getByRole("gridcell", { name: "2 B" }).waitFor()
+      await page.getByRole("link", { name: "raw.bin" }).click()
+      await page.getByRole("heading", { name: "This file is not text" }).waitFor()
+      await page.goBack()
+      await page.getByRole("link", { name: "dot.gif" }).click()
+      await page.getByRole("img", { name: "dot.gif" }).waitFor()
+      await page.goBack()
+
+      await page.getByRole("link", { name: hostile }).click()
+      await page.locator(".cm-content").click()
+      await page.keyboard.press("Control+End")
+      await page.keyboard.type("two")
+      await page.getByText("not saved").waitFor()
+      await expectWellMade(page)
+      await page.getByRole("button", { name: "Close the file" }).click()
+      await dialog.getByRole("button", { name: "Stay" }).click()
+      await page.keyboard.press("Control+s")
+      await page.getByText("Saved", { exact: true }).waitFor()
+      const path = `/workspaceagents/${agentId()}/files?path=${encodeURIComponent(`work/${hostile}`)}`
+      const { token } = await console().person("member")
+      expect((await server.call("GET", path, { token })).text).toBe("one\r\ntwo")
+      const headers = { "Content-Type": "application/octet-stream" }
+      expect((await server.call("PUT", path, { token, headers, body: "theirs" })).status).toBe(200)
+      await page.locator(".cm-content").click()
+      await page.keyboard.type("mine")
+      await page.keyboard.press("Control+s")
+      await page.getByText("The file has changed since you opened it").waitFor()
+      await page.getByRole("button", { name: "Discard mine" }).click()
+      await page.locator(".cm-content").filter({ hasText: "theirs" }).waitFor()
+
+      await page.getByRole("button", { name: "Close the file" }).click()
+      await page.getByRole("button", { name: "Actions for dot.gif" }).click()
+      await page.getByRole("menuitem", { name: "Rename" }).click()
+      await dialog.getByLabel("Name").fill("point.gif")
+      await dialog.getByRole("button", { name: "Rename" }).click()
+      await page.getByRole("link", { name: "point.gif" }).waitFor()
+      await page.getByRole("button", { name: "Actions for point.gif" }).click()
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Download" }).click()])
+      expect([download.suggestedFilename(), await download.failure()]).toStrictEqual(["point.gif", null])
+      await page.getByRole("link", { name: "Home folder" }).click()
+      await page.getByRole("button", { name: "Actions for work" }).click()
+      await page.getByRole("menuitem", { name: "Delete" }).click()
+      await dialog.getByRole("button", { name: "Delete" }).click()
+      await page.getByRole("link", { name: "work", exact: true }).waitFor({ state: "detached" })
+      await context.close()
+    })
+
+    it("runs a command that can be stopped, and shares the port that it listens on", async () => {
+      const { context, go, page } = await console().open("member")
+      await go("/@member/inside/processes")
+      await page.getByLabel("Command").fill("echo out; echo wrong >&2; exit 3")
+      await page.keyboard.press("Enter")
+      const log = page.getByRole("log")
+      await log.getByText("wrong").waitFor()
+      await page.getByText("Exit 3").first().waitFor()
+      const program = "require('net').createServer().listen(0, '127.0.0.1', function () { console.log('port ' + this.address().port) })"
+      await page.getByLabel("Command").fill(`'${process.execPath}' -e "${program}"`)
+      await page.keyboard.press("Enter")
+      await log.getByText(/port \d+/).waitFor()
+      const port = /port (\d+)/.exec((await log.textContent()) ?? "")?.[1] ?? ""
+      await expectWellMade(page)
+      const processes = page.url()
+
+      await page.getByRole("link", { name: "Overview", exact: true }).click()
+      await page.getByRole("button", { name: "Ports" }).click()
+      await page.getByRole("button", { name: `Share port ${port}` }).click()
+      await page.getByLabel(`Who may open port ${port}`).selectOption("authenticated")
+      await page.getByText(`Port ${port} is shared: everyone signed in`).waitFor()
+      await page.getByLabel(`What port ${port} speaks`).selectOption("https")
+      const link = page.getByRole("link", { name: `Open port ${port}` }).last()
+      await expect.poll(() => link.getAttribute("href")).toContain(`${port}s--main--inside--member.`)
+      await expectWellMade(page)
+      await page.getByRole("button", { name: `Stop sharing port ${port}` }).click()
+      await page.getByText("No port is shared").waitFor()
+      await page.keyboard.press("Escape")
+      await page.getByRole("button", { name: "Editor" }).click()
+      expect(await page.getByRole("link", { name: "VS Code" }).getAttribute("href")).toMatch(/^vscode:.*main\.inside\.member\.atelier\//)
+
+      await page.goto(processes)
+      // The workspace has a button of the same name
+      await page.locator(".section").filter({ has: log }).getByRole("button", { name: "Stop", exact: true }).click()
+      await page.getByText("Ended by SIGTERM").first().waitFor()
+      await context.close()
+
+      // Another member sees nothing of it
+      const other = await console().open("nobody")
+      await other.page.goto(`${console().base}/@member/inside/files`)
+      await other.page.getByText("You have no access to this, or it does not exist").waitFor()
+      await other.context.close()
+    })
   },
   {
     accessUrl: relay.url,
+    options: { wildcardAccessUrl: `*.localhost:${new URL(relay.url).port}` },
     provisioner: LocalProvisioner.layer({ directory, agent: { command: [process.execPath, agent] } })
   }
 )

@@ -33,7 +33,6 @@ export const terminalText = {
   found: (at: number, count: number) => (at === 0 ? `${count} found` : `${at} of ${count}`),
   screen: (label: string) => `${label}: screen`,
   input: "Terminal input. Control, Shift and arrow up leave it.",
-  leave: "leaves the terminal",
   connecting: "Connecting …",
   lost: "The connection is lost.",
   lostFor: (seconds: number) => `The connection is lost. Trying again in ${seconds} s.`,

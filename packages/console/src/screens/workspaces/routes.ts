@@ -76,8 +76,47 @@ const sharing = createRoute({
   component: lazyRouteComponent(() => import("./detail/Sharing.js"), "Sharing")
 })
 
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+export interface InsideSearch {
+  /** The agent's name; absent for the first one. */
+  readonly agent?: string
+}
+
+export interface FilesSearch extends InsideSearch {
+  /** A folder or a file; absent for where the agent begins. */
+  readonly path?: string
+}
+
+const files = createRoute({
+  getParentRoute: () => workspace,
+  path: "/files",
+  validateSearch: (search: Readonly<Record<string, unknown>>): FilesSearch => {
+    const agent = textOf(search["agent"])
+    const path = textOf(search["path"])
+    return { ...(agent === undefined ? {} : { agent }), ...(path === undefined ? {} : { path }) }
+  },
+  component: lazyRouteComponent(() => import("../files/Files.js"), "Files")
+})
+
+export interface ProcessesSearch extends InsideSearch {
+  /** The id of the process whose output is shown. */
+  readonly process?: string
+}
+
+const processes = createRoute({
+  getParentRoute: () => workspace,
+  path: "/processes",
+  validateSearch: (search: Readonly<Record<string, unknown>>): ProcessesSearch => {
+    const agent = textOf(search["agent"])
+    const process = textOf(search["process"])
+    return { ...(agent === undefined ? {} : { agent }), ...(process === undefined ? {} : { process }) }
+  },
+  component: lazyRouteComponent(() => import("../processes/Processes.js"), "Processes")
+})
+
 export const workspaceRoutes = [
   home,
   list,
-  workspace.addChildren([overview, buildList, build, settings, parameters, schedule, sharing])
+  workspace.addChildren([overview, files, processes, buildList, build, settings, parameters, schedule, sharing])
 ] as const

@@ -1,22 +1,25 @@
 /** An agent: what it offers, what it measures, and what it logs. */
 import type { Workspace, WorkspaceAgent, WorkspaceAgentLog, WorkspaceAgentMetadata, WorkspaceApp } from "@atelier/client"
 import * as agents from "@atelier/client/agents"
-import * as regions from "@atelier/client/regions"
-import { useQuery } from "@tanstack/react-query"
-import { AppWindow, Cable, ChevronDown, SquareTerminal } from "lucide-react"
+import { AppWindow, Cable, ChevronDown, SquareCode, SquareTerminal } from "lucide-react"
 import { useRef, useState } from "react"
 import { client } from "../../../app/client.js"
 import { config, isWebAddress, serverPage } from "../../../app/config.js"
 import { useGrowing, useLive } from "../../../app/live.js"
+import { editorsText } from "../../../texts/ports.js"
 import { workspaceText } from "../../../texts/workspace.js"
 import { Avatar } from "../../../ui/Avatar.js"
 import { Badge, Status, StatusDot, type Tone } from "../../../ui/Badge.js"
 import { Button, ButtonAnchor, ButtonLink } from "../../../ui/Button.js"
 import { Code } from "../../../ui/Code.js"
-import { Input, Select } from "../../../ui/Field.js"
+import { Select } from "../../../ui/Field.js"
 import { Log } from "../../../ui/Log.js"
 import { Popover } from "../../../ui/Popover.js"
 import { Tooltip } from "../../../ui/Tooltip.js"
+import { useAppHost } from "./appHost.js"
+import { Devcontainers } from "./Devcontainers.js"
+import { editorsOf, folderOf } from "./editors.js"
+import { Ports } from "./Ports.js"
 import "./AgentCard.css"
 
 interface Props {
@@ -68,9 +71,11 @@ export const AgentCard = ({ agent, workspace }: Props) => {
           <AppButton key={app.id} app={app} agent={agent} workspace={workspace} />
         ))}
         {display_apps.includes("port_forwarding_helper") && isConnected ? <Ports agent={agent} workspace={workspace} /> : null}
+        <Editors agent={agent} workspace={workspace} />
         {display_apps.includes("ssh_helper") ? <Ssh agent={agent} workspace={workspace} /> : null}
       </div>
       {isConnected ? <Metadata agent={agent} /> : null}
+      {isConnected ? <Devcontainers agent={agent} workspace={workspace} /> : null}
       {scripts.length === 0 ? null : (
         <ul className="agent-scripts" aria-label={workspaceText.scripts}>
           {scripts.map(({ cron, display_name, exit_code, id, status }) => (
@@ -146,13 +151,39 @@ const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceA
   return app.tooltip === undefined || app.tooltip === "" ? button : <Tooltip label={app.tooltip}>{button}</Tooltip>
 }
 
-/** The pattern of the hosts of apps; empty where there are none. */
-const useAppHost = (): string | undefined =>
-  useQuery({
-    queryKey: ["app-host"],
-    queryFn: async ({ signal }) => (await regions.getAppHost(client, { signal })).host,
-    staleTime: Infinity
-  }).data
+/** Links that open the agent's folder in editors on the user's machine. */
+const Editors = ({ agent: { directory, display_apps, expanded_directory, name: agent }, workspace: { name, owner_name } }: Props) => {
+  const editors = editorsOf(display_apps)
+  if (editors.length === 0) return null
+  const host = `${agent}.${name}.${owner_name}.atelier`
+  const place = { host, user: owner_name, folder: folderOf(expanded_directory || directory || "/") }
+  return (
+    <Popover
+      align="start"
+      label={editorsText.title}
+      trigger={
+        <Button icon={<SquareCode />}>
+          {editorsText.short} <ChevronDown aria-hidden />
+        </Button>
+      }
+    >
+      <div className="agent-panel">
+        <h3>{editorsText.title}</h3>
+        <ul>
+          {editors.map(({ id, link, name }) => (
+            <li key={id}>
+              <a className="agent-port" href={link(place)}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p className="muted">{editorsText.hint}</p>
+        <Code text="atelier config-ssh" />
+      </div>
+    </Popover>
+  )
+}
 
 const Ssh = ({ agent: { name: agent }, workspace: { name, owner_name } }: Props) => (
   <Popover align="start" label={workspaceText.ssh} trigger={<Button icon={<Cable />}>{workspaceText.sshShort}</Button>}>
@@ -163,74 +194,6 @@ const Ssh = ({ agent: { name: agent }, workspace: { name, owner_name } }: Props)
     </div>
   </Popover>
 )
-
-const Ports = ({ agent, workspace }: Props) => {
-  const [isOpen, setOpen] = useState(false)
-  const [port, setPort] = useState("")
-  const host = useAppHost()
-  const { data, error, isLoadingError } = useQuery({
-    queryKey: ["ports", agent.id],
-    queryFn: ({ signal }) => agents.listListeningPorts(client, { workspaceagent: agent.id }, { signal }),
-    enabled: isOpen,
-    refetchInterval: 3_000
-  })
-  if (host === undefined || host === "") return null
-  const address = (number: number | string): string =>
-    `${location.protocol}//${host.replace("*", `${number}--${agent.name}--${workspace.name}--${workspace.owner_name}`)}/`
-  const ports = data?.ports ?? []
-  return (
-    <Popover
-      align="start"
-      label={workspaceText.ports}
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      trigger={
-        <Button>
-          {workspaceText.ports} <ChevronDown aria-hidden />
-        </Button>
-      }
-    >
-      <div className="agent-panel">
-        <h3>{workspaceText.ports}</h3>
-        {isLoadingError ? (
-          <p className="agent-error" role="alert">
-            {error.message}
-          </p>
-        ) : ports.length === 0 ? (
-          <p className="muted">{workspaceText.noPorts}</p>
-        ) : null}
-        <ul>
-          {ports.map(({ port, process_name }) => (
-            <li key={port}>
-              <a className="agent-port" href={address(port)} target="_blank" rel="noreferrer">
-                <span className="mono">{port}</span>
-                <span className="truncate faint">{process_name}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
-        <form
-          className="agent-open"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (/^\d{1,5}$/.test(port)) open(address(port), "_blank", "noreferrer")
-          }}
-        >
-          <Input
-            type="number"
-            min={1}
-            max={65_535}
-            aria-label={workspaceText.portNumber}
-            placeholder={workspaceText.portNumber}
-            value={port}
-            onChange={(event) => setPort(event.target.value)}
-          />
-          <Button type="submit">{workspaceText.openPort}</Button>
-        </form>
-      </div>
-    </Popover>
-  )
-}
 
 const staleAfter = 3
 

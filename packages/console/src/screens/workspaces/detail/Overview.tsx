@@ -16,6 +16,7 @@ import { Time } from "../../../ui/Time.js"
 import { notify, notifyError } from "../../../ui/Toast.js"
 import { useAction } from "../actions.js"
 import { agentsOf, canStart, isBuilding } from "../state.js"
+import { Activity } from "./Activity.js"
 import { AgentCard } from "./AgentCard.js"
 import { BuildLog } from "./BuildLog.js"
 import { useWorkspaceQuery } from "./workspace.js"
@@ -136,6 +137,7 @@ const Facts = ({ workspace }: { readonly workspace: Workspace }) => {
         />
       </Section>
       <Resources workspace={workspace} />
+      <Activity workspace={workspace} />
     </div>
   )
 }

@@ -61,7 +61,11 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
   const params = { owner: owner_name, workspace: name }
   const { tabs } = workspaceText
   const object = { owner: workspace.owner_id, organization: workspace.organization_id, id: workspace.id }
-  const may = useMay({ update: { on: "workspace", to: "update", ...object }, share: { on: "workspace", to: "share", ...object } })
+  const may = useMay({
+    update: { on: "workspace", to: "update", ...object },
+    share: { on: "workspace", to: "share", ...object },
+    ssh: { on: "workspace", to: "ssh", ...object }
+  })
   const { isMoving, label, tone } = stateOf(workspace)
   return (
     <Page width="medium">
@@ -113,6 +117,12 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
         label={tabs.label}
         tabs={[
           { label: tabs.overview, link: { to: "/@{$owner}/$workspace", params } },
+          ...(may.ssh
+            ? [
+                { label: tabs.files, link: { to: "/@{$owner}/$workspace/files", params } as const },
+                { label: tabs.processes, link: { to: "/@{$owner}/$workspace/processes", params } as const }
+              ]
+            : []),
           { label: tabs.builds, link: { to: "/@{$owner}/$workspace/builds", params }, hasParts: true },
           ...(may.update
             ? [

@@ -1,0 +1,409 @@
+/** The files of a workspace: one folder, or one file. */
+import type { FileEntry, WorkspaceAgent } from "@atelier/client"
+import * as files from "@atelier/client/files"
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
+import {
+  ChevronRight,
+  Download,
+  EllipsisVertical,
+  File as FileIcon,
+  FilePlus,
+  Folder,
+  FolderPlus,
+  FolderSymlink,
+  House,
+  Pencil,
+  Trash2,
+  Upload as UploadIcon
+} from "lucide-react"
+import { type DragEvent, useEffect, useRef, useState } from "react"
+import { client } from "../../app/client.js"
+import { useLive } from "../../app/live.js"
+import { filesText } from "../../texts/files.js"
+import { dialogText } from "../../texts/ui.js"
+import { Button, IconButton } from "../../ui/Button.js"
+import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
+import { Field, Input } from "../../ui/Field.js"
+import { Form, FormActions } from "../../ui/Form.js"
+import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
+import { Section } from "../../ui/Page.js"
+import { Empty } from "../../ui/States.js"
+import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
+import { Time } from "../../ui/Time.js"
+import { notify, notifyError } from "../../ui/Toast.js"
+import { AgentError, WithAgent } from "./Agents.js"
+import { downloadOf } from "./downloads.js"
+import { FileView } from "./FileView.js"
+import { ancestors, byteText, folderOf, isName, within } from "./paths.js"
+import { writeVersion } from "./transfer.js"
+import { UploadList } from "./UploadList.js"
+import { useUploads } from "./uploads.js"
+import "./files.css"
+
+const route = getRouteApi("/@{$owner}/$workspace/files")
+
+export const Files = () => {
+  const { agent, path } = route.useSearch()
+  return <WithAgent name={agent}>{(found) => <Place key={found.id} agent={found} path={path} />}</WithAgent>
+}
+
+/** Where the agent's files begin for a user who has named no place. */
+const home = "."
+
+/** What is at a path, as the links lead to it: a folder that a link leads to is shown as a folder. */
+const useKind = (agent: string, path: string) =>
+  useQuery({
+    queryKey: ["files", agent, "kind", path],
+    queryFn: async ({ signal }) => {
+      const entry = await files.describeFile(client, { workspaceagent: agent, path }, { signal })
+      if (entry.type !== "symlink") return entry
+      // A list follows the link, and fails for a file
+      const isFolder = await files.listFiles(client, { workspaceagent: agent, path, limit: "1" }, { signal }).then(
+        () => true,
+        () => false
+      )
+      return { ...entry, type: isFolder ? ("directory" as const) : ("file" as const) }
+    }
+  })
+
+const Place = ({ agent, path = home }: { readonly agent: WorkspaceAgent; readonly path: string | undefined }) => {
+  const { data, error, refetch } = useKind(agent.id, path)
+  if (data === undefined) {
+    return <Section isFlush>{error === null ? <TableSkeleton rows={6} /> : <AgentError error={error} onRetry={refetch} />}</Section>
+  }
+  return data.type === "directory" ? (
+    <FolderView key={data.path} agent={agent} path={data.path} />
+  ) : (
+    <FileView key={data.path} agent={agent} entry={data} crumbs={<Crumbs agent={agent} path={data.path} />} />
+  )
+}
+
+/** The way to a path, each part a link. Below the agent's own folder it begins there. */
+const Crumbs = ({ agent: { expanded_directory = "" }, path }: { readonly agent: WorkspaceAgent; readonly path: string }) => {
+  const all = ancestors(path)
+  const own = all.findIndex((each) => each.path === expanded_directory)
+  const shown = own === -1 || own === all.length - 1 ? all : all.slice(own + 1)
+  return (
+    <nav className="files-crumbs" aria-label={filesText.place}>
+      <Link
+        from="/@{$owner}/$workspace/files"
+        search={({ agent }) => (agent === undefined ? {} : { agent })}
+        title={filesText.home}
+        aria-label={filesText.home}
+      >
+        <House aria-hidden />
+      </Link>
+      {shown.map(({ name, path: here }, index) => (
+        <span key={here} className="files-crumb">
+          {name === "/" || shown[index - 1]?.name === "/" ? null : <ChevronRight aria-hidden />}
+          {index === shown.length - 1 ? (
+            <span className="files-here" aria-current="page">
+              {name}
+            </span>
+          ) : (
+            <Link from="/@{$owner}/$workspace/files" search={(before) => ({ ...before, path: here })}>
+              {name}
+            </Link>
+          )}
+        </span>
+      ))}
+    </nav>
+  )
+}
+
+const pageSize = "500"
+
+type Asked = { readonly kind: "folder" | "file" } | { readonly kind: "rename" | "remove"; readonly entry: FileEntry }
+
+const byKind = (one: FileEntry, other: FileEntry): number =>
+  Number(other.type === "directory") - Number(one.type === "directory") || one.name.localeCompare(other.name)
+
+const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; readonly path: string }) => {
+  const { id: agent } = of
+  const navigate = useNavigate({ from: "/@{$owner}/$workspace/files" })
+  const queryClient = useQueryClient()
+  const queryKey = ["files", agent, "list", path]
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isLoadingError, refetch } = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      files.listFiles(
+        client,
+        { workspaceagent: agent, path, limit: pageSize, ...(pageParam === "" ? {} : { after: pageParam }) },
+        { signal }
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ next }) => next
+  })
+  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ["files", agent] })
+  const soon = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(soon.current), [])
+  useLive({
+    of: ["files", agent, path],
+    open: (signal) => files.watchFiles(client, { workspaceagent: agent, path }, { signal }),
+    onValue: () => {
+      // Many files may change at once
+      soon.current ??= setTimeout(() => {
+        soon.current = undefined
+        void queryClient.invalidateQueries({ queryKey })
+      }, 250)
+    }
+  })
+  const [asked, setAsked] = useState<Asked>()
+  const [isOver, setOver] = useState(false)
+  const chooser = useRef<HTMLInputElement>(null)
+  const uploads = useUploads(({ name }) => {
+    notify(filesText.uploaded(name))
+    void refresh()
+  })
+  const entries = (data?.pages.flatMap(({ entries }) => entries) ?? []).toSorted(byKind)
+  const open = (to: string): void => void navigate({ search: (before) => ({ ...before, path: to }) })
+  const above = folderOf(path)
+  const add = (chosen: ReadonlyArray<File>): void =>
+    uploads.add(chosen.map((file) => ({ place: { agent, path: within(path, file.name) }, file })))
+  const drop = (event: DragEvent): void => {
+    event.preventDefault()
+    setOver(false)
+    const items = [...event.dataTransfer.items]
+    if (items.some((item) => item.webkitGetAsEntry()?.isDirectory === true)) notifyError(new Error(filesText.noFolders))
+    add(items.flatMap((item) => (item.webkitGetAsEntry()?.isDirectory === true ? [] : (item.getAsFile() ?? []))))
+  }
+  const columns: ReadonlyArray<Column<FileEntry>> = [
+    {
+      id: "name",
+      header: filesText.name,
+      width: "minmax(120px, 1fr)",
+      cell: (entry) => (
+        <span className="files-name">
+          {entry.type === "directory" ? <Folder className="files-folder" /> : entry.type === "symlink" ? <FolderSymlink /> : <FileIcon />}
+          <Link
+            className="truncate"
+            from="/@{$owner}/$workspace/files"
+            search={(before) => ({ ...before, path: entry.path })}
+            title={entry.name}
+          >
+            {entry.name}
+          </Link>
+          {entry.target === undefined ? null : <span className="faint truncate">{filesText.linkTo(entry.target)}</span>}
+        </span>
+      )
+    },
+    {
+      id: "size",
+      header: filesText.size,
+      width: "88px",
+      align: "end",
+      cell: ({ size, type }) => <span className="muted">{type === "file" ? byteText(size) : ""}</span>
+    },
+    { id: "modified", header: filesText.modified, width: "128px", from: 560, cell: ({ modified_at }) => <Time at={modified_at} /> },
+    {
+      id: "actions",
+      header: <span className="visually-hidden">{filesText.columnActions}</span>,
+      width: "40px",
+      align: "end",
+      cell: (entry) => (
+        <Menu
+          label={filesText.actions(entry.name)}
+          trigger={<IconButton size="small" label={filesText.actions(entry.name)} icon={<EllipsisVertical />} />}
+        >
+          <MenuItem asChild>
+            <a {...downloadOf(agent, entry)}>
+              <Download /> {entry.type === "directory" ? filesText.downloadFolder : filesText.download}
+            </a>
+          </MenuItem>
+          <MenuItem icon={<Pencil />} onSelect={() => setAsked({ kind: "rename", entry })}>
+            {filesText.rename}
+          </MenuItem>
+          <MenuSeparator />
+          <MenuItem icon={<Trash2 />} isDangerous onSelect={() => setAsked({ kind: "remove", entry })}>
+            {filesText.remove}
+          </MenuItem>
+        </Menu>
+      )
+    }
+  ]
+  return (
+    <div
+      className="files-area"
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes("Files")) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
+      }}
+      onDrop={drop}
+    >
+      <Section
+        isFlush
+        title={<Crumbs agent={of} path={path} />}
+        actions={
+          <div className="files-tools">
+            <IconButton kind="secondary" label={filesText.newFile} icon={<FilePlus />} onClick={() => setAsked({ kind: "file" })} />
+            <IconButton kind="secondary" label={filesText.newFolder} icon={<FolderPlus />} onClick={() => setAsked({ kind: "folder" })} />
+            <Button icon={<UploadIcon />} onClick={() => chooser.current?.click()}>
+              {filesText.upload}
+            </Button>
+            <input
+              ref={chooser}
+              className="visually-hidden"
+              type="file"
+              multiple
+              tabIndex={-1}
+              aria-label={filesText.upload}
+              onChange={(event) => {
+                add([...(event.target.files ?? [])])
+                event.target.value = ""
+              }}
+            />
+          </div>
+        }
+      >
+        <UploadList uploads={uploads.all} onRemove={uploads.remove} onReplace={uploads.replace} />
+        {isLoadingError ? (
+          <AgentError error={error} onRetry={refetch} />
+        ) : data === undefined ? (
+          <TableSkeleton rows={6} />
+        ) : entries.length === 0 ? (
+          <Empty
+            icon={<Folder />}
+            title={filesText.empty}
+            action={above === undefined ? undefined : <Button onClick={() => open(above)}>{filesText.up}</Button>}
+          >
+            {filesText.emptyHint}
+          </Empty>
+        ) : (
+          <Table
+            label={filesText.title}
+            columns={columns}
+            count={entries.length}
+            rowAt={(index) => entries[index]}
+            keyOf={(entry) => entry.path}
+            nameOf={({ name }) => name}
+            onOpen={(entry) => open(entry.path)}
+          />
+        )}
+        {hasNextPage ? (
+          <div className="files-more">
+            <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              {filesText.older}
+            </Button>
+          </div>
+        ) : null}
+      </Section>
+      {isOver ? (
+        <div className="files-drop" aria-hidden>
+          <UploadIcon /> {filesText.drop}
+        </div>
+      ) : null}
+      <MakeDialog
+        kind={asked?.kind === "folder" || asked?.kind === "file" ? asked.kind : undefined}
+        onClose={() => setAsked(undefined)}
+        onMake={async (kind, name) => {
+          const to = within(path, name)
+          if (kind === "folder") await files.makeDirectory(client, { workspaceagent: agent, body: { path: to } })
+          else await writeVersion({ agent, path: to }, new Uint8Array(), { none: true })
+          await refresh()
+          notify(filesText.made(name))
+          if (kind === "file") open(to)
+        }}
+      />
+      <RenameDialog
+        entry={asked?.kind === "rename" ? asked.entry : undefined}
+        onClose={() => setAsked(undefined)}
+        onRename={async (entry, name) => {
+          await files.moveFile(client, { workspaceagent: agent, body: { from: entry.path, to: within(path, name) } })
+          await refresh()
+          notify(filesText.renamed(name))
+        }}
+      />
+      <RemoveDialog
+        agent={agent}
+        entry={asked?.kind === "remove" ? asked.entry : undefined}
+        onClose={() => setAsked(undefined)}
+        onRemoved={refresh}
+      />
+    </div>
+  )
+}
+
+interface RemoveProps {
+  readonly agent: string
+  readonly entry: FileEntry | undefined
+  readonly onClose: () => void
+  readonly onRemoved: () => Promise<void>
+}
+
+const RemoveDialog = ({ agent, entry, onClose, onRemoved }: RemoveProps) => (
+  <ConfirmDialog
+    isOpen={entry !== undefined}
+    onClose={onClose}
+    title={filesText.removeTitle(entry?.name ?? "")}
+    description={entry?.type === "directory" ? filesText.removeFolder : filesText.removeFile}
+    action={filesText.remove}
+    isDangerous
+    onConfirm={async () => {
+      if (entry === undefined) return
+      await files.deleteFile(client, { workspaceagent: agent, path: entry.path, recursive: entry.type === "directory" })
+      await onRemoved()
+      notify(filesText.removed(entry.name))
+    }}
+  />
+)
+
+interface NameFormProps {
+  readonly initial?: string
+  readonly action: string
+  readonly onClose: () => void
+  readonly onName: (name: string) => Promise<void>
+}
+
+const NameForm = ({ action, initial = "", onClose, onName }: NameFormProps) => {
+  const [name, setName] = useState(initial)
+  const trimmed = name.trim()
+  return (
+    <Form
+      onSubmit={async () => {
+        await onName(trimmed)
+        onClose()
+      }}
+    >
+      <Field label={filesText.nameLabel} error={trimmed === "" || isName(trimmed) ? undefined : filesText.badName}>
+        <Input value={name} onChange={(event) => setName(event.target.value)} autoFocus spellCheck={false} maxLength={255} />
+      </Field>
+      <FormActions>
+        <Button onClick={onClose}>{dialogText.cancel}</Button>
+        <Button type="submit" kind="primary" disabled={!isName(trimmed) || trimmed === initial}>
+          {action}
+        </Button>
+      </FormActions>
+    </Form>
+  )
+}
+
+interface MakeProps {
+  readonly kind: "folder" | "file" | undefined
+  readonly onClose: () => void
+  readonly onMake: (kind: "folder" | "file", name: string) => Promise<void>
+}
+
+const MakeDialog = ({ kind, onClose, onMake }: MakeProps) => (
+  <Dialog isOpen={kind !== undefined} onClose={onClose} title={kind === "file" ? filesText.newFile : filesText.newFolder}>
+    <NameForm action={filesText.create} onClose={onClose} onName={(name) => onMake(kind ?? "folder", name)} />
+  </Dialog>
+)
+
+interface RenameProps {
+  readonly entry: FileEntry | undefined
+  readonly onClose: () => void
+  readonly onRename: (entry: FileEntry, name: string) => Promise<void>
+}
+
+const RenameDialog = ({ entry, onClose, onRename }: RenameProps) => (
+  <Dialog isOpen={entry !== undefined} onClose={onClose} title={filesText.renameTitle(entry?.name ?? "")}>
+    {entry === undefined ? null : (
+      <NameForm initial={entry.name} action={filesText.rename} onClose={onClose} onName={(name) => onRename(entry, name)} />
+    )}
+  </Dialog>
+)
