@@ -1,9 +1,11 @@
 import { BuildResources } from "@atelier/core/agents"
+import { Ids, Timestamp } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, TestClock } from "effect"
 import { aBuild, aWorkspace } from "../../../test/records/agentWorkspaces.js"
 import { databases } from "../../../test/store/databases.js"
+import { storeRow } from "../../../test/store/schema.js"
 import { runtime } from "../../../test/store/services.js"
 import { violationsIn } from "../src/invariants/index.js"
 import { Statements } from "../src/platform/Statements.js"
@@ -24,6 +26,23 @@ for (const [name, database] of databases) {
           expect(yield* broken).toStrictEqual(["statuses-follow-from-builds"])
           yield* sql`UPDATE provisioner_jobs SET claim_id = ${build.id}, completed_at = created_at WHERE id = ${build.job_id}`
           expect(yield* broken).toStrictEqual(["ended-jobs-are-released", "claimed-jobs-run"])
+        })
+      )
+
+      it.effect("a build that was canceled while it waited needs no audit entry, and one that had begun does", () =>
+        Effect.gen(function* () {
+          const sql = yield* Statements
+          const id = yield* Effect.flatMap(Ids, ({ next }) => next)
+          const ids = { user_id: id, organization_id: id, resource_id: id, request_id: id }
+          yield* storeRow("audit_logs", { id, time: yield* Timestamp.now, action: "write", ...ids })
+          yield* TestClock.adjust("1 second")
+          const { build } = yield* aBuild(yield* aWorkspace(), { status: "canceled" })
+          const unaudited = Effect.map(violationsIn, (violations) =>
+            violations.some(({ invariant, row }) => invariant.name === "ended-builds-are-audited" && row.includes(build.id))
+          )
+          expect(yield* unaudited).toBe(true)
+          yield* sql`UPDATE provisioner_jobs SET started_at = NULL WHERE id = ${build.job_id}`
+          expect(yield* unaudited).toBe(false)
         })
       )
     }

@@ -96,9 +96,9 @@ export const workspaceInvariants: ReadonlyArray<Invariant> = [
   ),
   noRows(
     "ended-builds-are-audited",
-    "A build that has ended since the first entry of the audit log has one entry there.",
+    "A build that has ended since the first entry of the audit log has one entry there, and none if it was canceled while it waited.",
     (sql) => sql`SELECT b.id AS build, count(l.id) AS entries FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
       LEFT JOIN audit_logs l ON l.resource_id = b.id AND l.resource_type = 'workspace_build'
-      WHERE j.completed_at > (SELECT min(time) FROM audit_logs) GROUP BY b.id HAVING count(l.id) <> 1`
+      WHERE j.completed_at > (SELECT min(time) FROM audit_logs) GROUP BY b.id, j.started_at, j.error HAVING count(l.id) <> CASE WHEN j.started_at IS NULL AND j.error = '' THEN 0 ELSE 1 END`
   )
 ]
