@@ -70,7 +70,16 @@ const forWork = <A>(
     return Effect.async((resume) => register(work, resume))
   })
 
-const short = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 110)
+const shortTexts = new Map<string, string>()
+
+/** The beginning of a statement, for the trace. */
+const short = (text: string): string => {
+  const known = shortTexts.get(text)
+  if (known !== undefined) return known
+  const made = text.replaceAll(/\s+/g, " ").trim().slice(0, 110)
+  shortTexts.set(text, made)
+  return made
+}
 
 /** Opens a database that holds a copy of `content`, or nothing. */
 export const openStore = (world: World, content: Uint8Array | undefined): Effect.Effect<FaultyStore, never, Scope.Scope> =>

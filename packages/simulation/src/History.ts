@@ -9,6 +9,7 @@ import { type Chance, chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore, type StoreFault } from "./FaultyStore.js"
 import { type Deployment, type Replica, startReplica } from "./Replica.js"
+import { leavingNone } from "./Roots.js"
 import { type Setting, simulatedOptions } from "./Setting.js"
 import { makeWorld, type World } from "./World.js"
 
@@ -39,7 +40,10 @@ export interface Outcome {
 const replicaCount = 2
 
 /** Milliseconds in which actions begin. */
-const activeTime = 25_000
+const activeTime = 16_000
+
+/** Milliseconds in which the replicas start before the first action. */
+const startTime = 60_000
 
 /** Milliseconds after the last fault in which all has to come to rest. */
 const restTime = 900_000
@@ -50,18 +54,53 @@ export const planOf = (seed: number): Plan => {
   const number = () => chance.below(1_000)
   const count = 12 + chance.below(14)
   // Things that happen at once meet each other more often
-  const instants = Array.from({ length: 5 }, () => chance.below(activeTime))
-  const actions = Array.from({ length: count }, (): Action => {
-    const at = (instants[chance.below(instants.length)] ?? 0) + chance.pick(distances)
-    const replica = chance.below(replicaCount)
-    if (chance.is(0.25)) return { at, is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
-    return { at, is: "call", kind: chance.pick(callKinds), replica, user: number(), target: number(), value: number() }
+  const instants = Array.from({ length: 5 }, () => ({
+    begin: chance.below(activeTime),
+    theme: chance.pick(themes),
+    user: number(),
+    target: number()
+  }))
+  const ofCall = () => ({ is: "call", replica: chance.below(replicaCount), user: number(), target: number(), value: number() }) as const
+  const changeOfPool = (begin: number): Action => ({ ...ofCall(), at: begin, kind: chance.pick(poolChanges), target: 1 })
+  const claim = (begin: number): Action => ({ ...ofCall(), at: begin + chance.pick(reconciliation), kind: "claim" })
+  // A claim meets the reconciliation only if something was to be reconciled
+  const meetings = instants.flatMap(({ begin, theme }) =>
+    theme === "pool" ? [changeOfPool(begin), claim(begin), claim(begin), claim(begin)] : []
+  )
+  const others = Array.from({ length: count }, (): Action => {
+    const { begin, target, theme, user } = instants[chance.below(instants.length)] ?? { begin: 0, theme: "any", user: 0, target: 0 }
+    if (chance.is(0.25)) {
+      const replica = chance.below(replicaCount)
+      return { at: begin + chance.pick(distances), is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
+    }
+    switch (theme) {
+      case "any":
+        return { ...ofCall(), at: begin + chance.pick(distances), kind: chance.pick(callKinds) }
+      case "workspace":
+        return { ...ofCall(), at: begin + chance.pick(close), kind: chance.pick(workspaceCalls), user, target }
+      case "pool":
+        return chance.is(0.3) ? changeOfPool(begin) : claim(begin)
+    }
   })
-  return { seed, actions: actions.toSorted((one, other) => one.at - other.at) }
+  return { seed, actions: [...meetings, ...others].toSorted((one, other) => one.at - other.at) }
 }
+
+/** What the calls of an instant have in common: nothing, the workspace, or the pool of prebuilt workspaces. */
+const themes = ["any", "any", "workspace", "pool"] as const
 
 /** Milliseconds between actions that belong together. */
 const distances = [0, 0, 3, 40, 500, 520, 560, 700, 1_500, 3_000] as const
+
+/** Milliseconds between calls of one workspace. */
+const close = [0, 0, 0, 1, 3, 40, 700] as const
+
+const workspaceCalls = ["start", "stop", "stop", "delete", "cancel", "extend", "share", "rename", "dormant", "ttl"] as const
+
+/** Calls after which the pool is reconciled. */
+const poolChanges = ["invalidate", "promote", "update template"] as const
+
+/** Milliseconds after a change of the pool: it is reconciled after 500 without another. */
+const reconciliation = [0, 480, 500, 500, 500, 501, 505, 520] as const
 
 const storeFaults = ["refused", "unheard", "silent", "done in silence", "rolled back"] as const satisfies ReadonlyArray<StoreFault>
 
@@ -207,10 +246,19 @@ class Running {
     return Effect.runSync(Effect.orDie(this.deployment.store.plain.run<A>(text)))
   }
 
+  /** Whether all replicas live and serve. */
+  get hasStarted(): boolean {
+    return this.replicas.every(({ context, process }) => process.isAlive && context !== undefined)
+  }
+
   /** Whether nothing is under way. */
   get isAtRest(): boolean {
-    if (!this.replicas.every(({ context, process }) => process.isAlive && context !== undefined)) return false
-    return this.rows("SELECT id FROM provisioner_jobs WHERE completed_at IS NULL LIMIT 1").length === 0
+    if (!this.hasStarted) return false
+    // A message whose sender is gone is sent again once its lease has ended
+    return (
+      this.rows("SELECT id FROM provisioner_jobs WHERE completed_at IS NULL LIMIT 1").length === 0 &&
+      this.rows("SELECT id FROM notification_messages WHERE status IN ('pending', 'leased') LIMIT 1").length === 0
+    )
   }
 
   checkRows(): void {
@@ -262,7 +310,7 @@ class Running {
 
 /** Runs a plan to its end. */
 export const runHistory = (setting: Setting, { actions, seed }: Plan, onLog?: (line: string) => void): Effect.Effect<Outcome> =>
-  Effect.scoped(running(setting, seed, actions, onLog))
+  leavingNone(Effect.scoped(running(setting, seed, actions, onLog)))
 
 const running = (
   setting: Setting,
@@ -290,9 +338,10 @@ const running = (
     }
     const history = new Running(deployment, setting, simulatedOptions)
     history.hasLostMachine = actions.some((action) => action.is === "fault" && action.fault === "machine dies")
-    actions.forEach((action, index) => world.after(1_500 + action.at, () => history.act(action, index)))
     const isBroken = () => history.broken.length > 0
-    const calmAt = setting.begin + activeTime + 12_000
+    world.run(() => isBroken() || history.hasStarted, setting.begin + startTime)
+    actions.forEach((action, index) => world.after(action.at, () => history.act(action, index)))
+    const calmAt = world.now() + activeTime + 12_000
     world.run(isBroken, calmAt)
     history.checkRows()
     history.calm()

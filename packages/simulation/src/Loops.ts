@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore } from "./FaultyStore.js"
+import { leavingNone } from "./Roots.js"
 import { startReplica } from "./Replica.js"
 import { type Setting, simulatedOptions } from "./Setting.js"
 import { makeWorld } from "./World.js"
@@ -53,4 +54,4 @@ export const failEachLoop = (setting: Setting, millis: number): Effect.Effect<Re
     })
     world.run(() => false, setting.begin + millis)
     return [...failedAt.keys()].toSorted().map((name): FailedLoop => ({ name, again: again.get(name) }))
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, leavingNone)

@@ -1,6 +1,7 @@
 /** What each history begins with: users, templates, and the pool of one of them. It is made once, by the services themselves. */
 import { Access, type CurrentActor } from "@atelier/core/access"
 import { DeploymentOptions, type Options } from "@atelier/core/deployment"
+import { type GroupChange, GroupChanges } from "@atelier/core/groups"
 import { newUser, TrustedUsers, UserRepository } from "@atelier/core/identity"
 import { MemberRepository, Organizations } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Unauthenticated, type Uuid } from "@atelier/core/platform"
@@ -11,6 +12,7 @@ import { chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore } from "./FaultyStore.js"
 import { startAgents } from "./Agents.js"
+import { leavingNone } from "./Roots.js"
 import { type Deployment, type Everything, startReplica } from "./Replica.js"
 import { type Machine, templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
 import { makeWorld } from "./World.js"
@@ -76,16 +78,34 @@ const aTemplate = (name: string, admin: Uuid.Uuid, what: SimulatedTemplate) =>
     return { id, versions: [first, second] }
   })
 
+/** Prebuilt workspaces that wait for users. */
+const poolSize = 2
+
+/** The cost that each user may have a day: of some workspaces of the pool, and of those that the pool replaces. */
+const dailyAllowance = 4
+
+const allowance: GroupChange = {
+  name: "",
+  display_name: null,
+  avatar_url: null,
+  quota_allowance: dailyAllowance,
+  add_users: [],
+  remove_users: []
+}
+
 const stored = Effect.gen(function* () {
   const { id: organization } = yield* Effect.flatMap(Organizations, ({ ensureDefault }) => ensureDefault)
   const admin = yield* aUser("admin", ["owner"], organization)
   const users = yield* Effect.forEach(["ada", "grace", "linus"], (name) => aUser(name, [], organization))
   const templates = yield* asUser(
     admin,
-    Effect.all([
-      aTemplate("plain", admin, { prebuilds: 0, dailyCost: 0, fails: 0.05 }),
-      aTemplate("pooled", admin, { prebuilds: 2, dailyCost: 1, fails: 0.02 })
-    ])
+    Effect.zipRight(
+      Effect.flatMap(GroupChanges, ({ update }) => update(organization, allowance)),
+      Effect.all([
+        aTemplate("plain", admin, { prebuilds: 0, dailyCost: 0, fails: 0.05 }),
+        aTemplate("pooled", admin, { prebuilds: poolSize, dailyCost: 1, fails: 0.02 })
+      ])
+    )
   )
   return { organization, admin, users, templates }
 })
@@ -123,8 +143,10 @@ const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
     replica.stop(() => {})
     world.run(() => false, world.now() + 10_000)
     if (!hasEnded || exit === undefined) return yield* Effect.dieMessage(`The setting was not made: ${world.trace.slice(-20).join("\n")}`)
+    // Without it no history would have claims
+    if (deployment.machines.size !== poolSize) return yield* Effect.dieMessage(`The pool has ${deployment.machines.size} machines.`)
     return [{ ...(yield* exit), machines: [...deployment.machines.values()] }, yield* store.content] as const
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, leavingNone)
 
 /** Makes the setting. */
 export const makeSetting: Effect.Effect<Setting> = Effect.orDie(

@@ -53,6 +53,9 @@ export interface World {
 /** Things that are kept of what has happened. */
 const keptTrace = 4_000
 
+/** How likely time passes, instead of something happening that is under way. */
+const passing = 0.03
+
 /** Milliseconds that may pass while something is pending: a slow store. */
 const slowness = [1, 20, 400, 3_000] as const
 
@@ -178,7 +181,9 @@ export const makeWorld = (chance: Chance, begin: number): World => {
   const step = (limit: number): boolean => {
     const possible = pending.filter(({ isPossible }) => isPossible === undefined || isPossible())
     const timer = timers.first()
-    if (possible.length > 0 && !(timer !== undefined && chance.is(0.03))) {
+    // An alarm that is due meets what is under way as two statements meet; time itself passes less often
+    const isTimers = timer !== undefined && chance.is(timer.at <= now ? 1 / (possible.length + 1) : passing)
+    if (possible.length > 0 && !isTimers) {
       const chosen = possible[possible.length === 1 ? 0 : chance.below(possible.length)]
       if (chosen === undefined) return false
       pending.splice(pending.indexOf(chosen), 1)

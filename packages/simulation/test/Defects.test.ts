@@ -23,7 +23,10 @@ describe("a defect is found:", () => {
     expect(ended).toContain("notification_delivery")
   })
 
-  it.each([["own-clocks-count", 3]] as const)("%s", async (defect, seed) => {
+  it.each([
+    ["own-clocks-count", 3],
+    ["pool-deletes-claimed", 82]
+  ] as const)("%s", async (defect, seed) => {
     const { makeSetting, runHistory } = await patched(defect)
     expect(Effect.runSync(runHistory(Effect.runSync(makeSetting), planOf(seed))).broken).not.toStrictEqual([])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { makeSetting, type Plan, planOf, runHistory, shrunk } from "../src/index.js"
 
 /** Histories of a run; `npm run simulate` runs more. */
@@ -12,6 +12,12 @@ describe("a simulation", () => {
     const { steps, told, trace } = Effect.runSync(runHistory(setting, planOf(3)))
     expect(Effect.runSync(runHistory(setting, planOf(3)))).toMatchObject({ steps, told, trace })
     expect(told.length).toBeGreaterThan(10)
+  })
+
+  it("keeps nothing of a history after its end", () => {
+    const before = Fiber.unsafeRoots().length
+    Effect.runSync(runHistory(setting, planOf(4)))
+    expect(Fiber.unsafeRoots().length).toBe(before)
   })
 
   it("breaks no invariant", async () => {
