@@ -5,6 +5,7 @@ import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
 import { Any, Pod, Secret } from "../src/cluster/Objects.js"
 import { agentLabels, agentObject, volumeObject } from "../src/render/Names.js"
 import { claimsOf, ownedBy } from "../src/render/Objects.js"
+import type { Keeper } from "../src/workspaces/Keeper.js"
 import { aNamespace, image, kubeconfig, skipped } from "./cluster.js"
 import { aBuild, aCluster, anAgent, aSpec, connects, failing } from "./workspaces.js"
 
@@ -16,6 +17,16 @@ const none = () => Effect.succeed(new Set<Uuid.Uuid>())
 /** Asks again until the answer is as it should be: a cluster tells of some of its work to no one. */
 const eventually = <A, E>(effect: Effect.Effect<A, E>, is: (value: A) => boolean) =>
   effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("100 millis") }), Effect.timeout("3 minutes"))
+
+/** What keepers tell, once they have told so much: a Pod may run before its keeper hears that it is made. */
+const outagesOf = (keepers: ReadonlyArray<Keeper>, count: number) =>
+  Effect.gen(function* () {
+    const messages = yield* Ref.make<ReadonlyArray<string>>([])
+    const tell = ({ message }: { readonly message: string }) => Ref.update(messages, (known) => [...known, message])
+    const asked = Effect.forEach(keepers, ({ tellOutages }) => tellOutages(tell), { discard: true })
+    yield* eventually(Effect.zipRight(asked, Ref.get(messages)), ({ length }) => length >= count)
+    return yield* Ref.get(messages)
+  })
 
 describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, { timeout: 300_000, concurrent: true }, () => {
   it.scopedLive("are started, stopped, and find their volume again", () =>
@@ -57,9 +68,7 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       yield* namespace.resources.remove("pods", namespace.name, name, { grace: 0 })
       const isAnother = ({ metadata: { uid }, status }: Pod) => uid !== first.metadata.uid && status?.phase === "Running"
       yield* eventually(pod, Option.exists(isAnother))
-      const told = yield* Ref.make<ReadonlyArray<string>>([])
-      yield* keeper.tellOutages(({ message }) => Ref.update(told, (all) => [...all, message]))
-      expect(yield* Ref.get(told)).toStrictEqual(["The Pod of the workspace is started again: the Pod was deleted."])
+      expect(yield* outagesOf([keeper], 1)).toStrictEqual(["The Pod of the workspace is started again: the Pod was deleted."])
 
       yield* workspaces.stop(metadata.workspace_id, silent)
       yield* Effect.sleep("1 second")
@@ -91,9 +100,11 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } }
       yield* namespace.api.call({ doing: "evict the Pod", method: "POST", path, body })
       yield* eventually(pod, (found) => isRunning(found) && Option.exists(found, ({ metadata }) => metadata.uid !== uid))
-      const told = yield* Ref.make<ReadonlyArray<string>>([])
-      for (const { keeper } of servers) yield* keeper.tellOutages(({ message }) => Ref.update(told, (known) => [...known, message]))
-      expect((yield* Ref.get(told)).toSorted()).toStrictEqual([
+      const outages = yield* outagesOf(
+        servers.map(({ keeper }) => keeper),
+        2
+      )
+      expect(outages.toSorted()).toStrictEqual([
         "The Pod of the workspace is started again: the Pod is gone.",
         "The Pod of the workspace is started again: the cluster has ended the Pod: EvictionByEvictionAPI: Eviction API: evicting."
       ])
