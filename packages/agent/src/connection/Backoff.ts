@@ -13,7 +13,7 @@ const maximumShortPause = 1_000
 const startUp = 60_000
 
 /** The longest pause in the ten minutes after a good connection was lost: the server is being replaced, and terminals and apps wait for it. */
-const maximumReturnPause = 1_500
+const maximumReturnPause = 1_000
 const returning = 600_000
 
 /** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */

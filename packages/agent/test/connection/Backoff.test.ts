@@ -17,7 +17,7 @@ describe("the pause between attempts to connect", () => {
   })
 
   it("is short for ten minutes after a lost connection", () => {
-    expect(longestPause({ ...attempts, lostAt: now })).toBe(1_500)
+    expect(longestPause({ ...attempts, lostAt: now })).toBe(1_000)
     expect(longestPause({ ...attempts, lostAt: now - 10 * minute })).toBe(10_000)
     expect(longestPause(attempts)).toBe(10_000)
   })
