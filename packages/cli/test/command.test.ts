@@ -361,6 +361,9 @@ describe("the configuration of OpenSSH", () => {
   it("leads editors to a folder by their links", () => {
     const place = { host: "main.box.ada.atelier", user: "ada", folder: "/home/a b" }
     expect(editorLink("code", place)).toBe("vscode://vscode-remote/ssh-remote+main.box.ada.atelier/home/a%20b")
+    expect(editorLink("cursor", { ...place, folder: "/home/c#?" })).toBe(
+      "cursor://vscode-remote/ssh-remote+main.box.ada.atelier/home/c%23%3F"
+    )
     expect(editorLink("zed", { ...place, folder: "work" })).toBe("zed://ssh/main.box.ada.atelier/work")
     expect(editorLink("jetbrains", place)).toBe(
       "jetbrains-gateway://connect#type=ssh&host=main.box.ada.atelier&port=22&user=ada&projectPath=%2Fhome%2Fa%20b&deploy=false"

@@ -110,17 +110,20 @@ interface EditorPlace {
   readonly folder: string
 }
 
+/** A path as an address has it: a name may have the signs that end one. */
+const pathOf = (folder: string): string => encodeURI(folder).replaceAll("#", "%23").replaceAll("?", "%3F")
+
 const remoteSsh =
   (scheme: string) =>
   ({ folder, host }: EditorPlace): string =>
-    `${scheme}://vscode-remote/ssh-remote+${encodeURIComponent(host)}${encodeURI(folder)}`
+    `${scheme}://vscode-remote/ssh-remote+${encodeURIComponent(host)}${pathOf(folder)}`
 
 /** The links that open a folder over OpenSSH, by the editor. */
 const editorLinks = {
   code: remoteSsh("vscode"),
   cursor: remoteSsh("cursor"),
   windsurf: remoteSsh("windsurf"),
-  zed: ({ folder, host }: EditorPlace): string => `zed://ssh/${encodeURIComponent(host)}${encodeURI(folder)}`,
+  zed: ({ folder, host }: EditorPlace): string => `zed://ssh/${encodeURIComponent(host)}${pathOf(folder)}`,
   // Gateway connects, and asks for the product; its parameters are a fragment
   jetbrains: ({ folder, host, user }: EditorPlace): string => {
     const parameters = { type: "ssh", host, port: "22", user, projectPath: folder, deploy: "false" }
