@@ -172,7 +172,7 @@ const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; reado
     {
       id: "name",
       header: filesText.name,
-      width: "minmax(120px, 1fr)",
+      width: "minmax(80px, 1fr)",
       cell: (entry) => (
         <span className="files-name">
           {entry.type === "directory" ? <Folder className="files-folder" /> : entry.type === "symlink" ? <FolderSymlink /> : <FileIcon />}
@@ -192,6 +192,7 @@ const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; reado
       id: "size",
       header: filesText.size,
       width: "88px",
+      from: 400,
       align: "end",
       cell: ({ size, type }) => <span className="muted">{type === "file" ? byteText(size) : ""}</span>
     },

@@ -79,7 +79,7 @@ const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) =
     {
       id: "process",
       header: processesText.process,
-      width: "minmax(120px, 1fr)",
+      width: "minmax(64px, 1fr)",
       cell: (process) => (
         <div className="mono truncate" title={commandOf(process)}>
           {commandOf(process)}
@@ -89,7 +89,7 @@ const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) =
     {
       id: "state",
       header: processesText.state,
-      width: "132px",
+      width: "96px",
       cell: (process) => {
         const { label, tone } = stateOf(process)
         return <Status tone={tone}>{label}</Status>
