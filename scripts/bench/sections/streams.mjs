@@ -5,6 +5,7 @@ import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
+import { join } from "node:path"
 import { WebSocket } from "ws"
 import { compare, median } from "../compare.mjs"
 import { freePort, temporaryDirectory } from "../databases.mjs"
@@ -70,12 +71,13 @@ const startServers = async (databases, kind, directory) => {
     ...(kind === "postgres" ? ["--derp-server-relay-url", `http://127.0.0.1:${port}`] : []),
     ...more
   ]
-  const near = await launch(storage, directory, { args: options([]) })
+  const near = await launch(storage, join(directory, "near"), { args: options([]) })
   await near.answered()
   const baseUrl = `http://127.0.0.1:${near.port}`
   await users.createFirstUser(createClient({ baseUrl }), { body: { ...admin, username: "admin" } })
   const { session_token: token } = await logins.logIn(createClient({ baseUrl }), { body: admin })
-  const far = kind === "postgres" ? await launch(storage, directory, { args: options(["--provisioner-daemons", "0"]) }) : undefined
+  const far =
+    kind === "postgres" ? await launch(storage, join(directory, "far"), { args: options(["--provisioner-daemons", "0"]) }) : undefined
   await far?.answered()
   return { near, far, token, client: createClient({ baseUrl, token, WebSocket }) }
 }
