@@ -2,7 +2,7 @@
 import type { Workspace, WorkspaceAgent, WorkspaceAgentLog, WorkspaceAgentMetadata, WorkspaceApp } from "@atelier/client"
 import * as agents from "@atelier/client/agents"
 import { AppWindow, Cable, ChevronDown, SquareCode, SquareTerminal } from "lucide-react"
-import { useRef, useState } from "react"
+import { lazy, Suspense, useRef, useState } from "react"
 import { client } from "../../../app/client.js"
 import { config, isWebAddress, serverPage } from "../../../app/config.js"
 import { useGrowing, useLive } from "../../../app/live.js"
@@ -17,10 +17,12 @@ import { Log } from "../../../ui/Log.js"
 import { Popover } from "../../../ui/Popover.js"
 import { Tooltip } from "../../../ui/Tooltip.js"
 import { useAppHost } from "./appHost.js"
-import { Devcontainers } from "./Devcontainers.js"
 import { editorsOf, folderOf } from "./editors.js"
 import { Ports } from "./Ports.js"
 import "./AgentCard.css"
+
+// Few agents have some
+const Devcontainers = lazy(async () => ({ default: (await import("./Devcontainers.js")).Devcontainers }))
 
 interface Props {
   readonly agent: WorkspaceAgent
@@ -75,7 +77,7 @@ export const AgentCard = ({ agent, workspace }: Props) => {
         {display_apps.includes("ssh_helper") ? <Ssh agent={agent} workspace={workspace} /> : null}
       </div>
       {isConnected ? <Metadata agent={agent} /> : null}
-      {isConnected ? <Devcontainers agent={agent} workspace={workspace} /> : null}
+      <Suspense>{isConnected ? <Devcontainers agent={agent} workspace={workspace} /> : null}</Suspense>
       {scripts.length === 0 ? null : (
         <ul className="agent-scripts" aria-label={workspaceText.scripts}>
           {scripts.map(({ cron, display_name, exit_code, id, status }) => (
