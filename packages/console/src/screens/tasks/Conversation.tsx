@@ -23,6 +23,8 @@ import { agentsOf } from "../workspaces/state.js"
 import { refreshTasks } from "./actions.js"
 import { type Entry, entriesOf, promptOnly } from "./conversation.js"
 import { submitByKeys } from "./submitByKeys.js"
+// The colours of a program's output
+import "../../ui/Log.css"
 
 interface Props {
   readonly task: Task

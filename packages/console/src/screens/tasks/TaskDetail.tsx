@@ -4,12 +4,11 @@ import * as tasks from "@atelier/client/tasks"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { EllipsisVertical, ExternalLink, Pause, Play, RotateCw, Trash2 } from "lucide-react"
-import { useEffect, useState } from "react"
+import { lazy, Suspense, useEffect, useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { useMay } from "../../app/session.js"
 import { tasksText, taskText } from "../../texts/tasks.js"
-import { buildsText, workspaceText } from "../../texts/workspace.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Status } from "../../ui/Badge.js"
 import { Button, ButtonLink, IconButton } from "../../ui/Button.js"
@@ -20,15 +19,22 @@ import { Page, PageHeader, PropertyList, Section } from "../../ui/Page.js"
 import { ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
-import { AgentCard } from "../workspaces/detail/AgentCard.js"
-import { BuildLog } from "../workspaces/detail/BuildLog.js"
 import { useWatchedWorkspace } from "../workspaces/detail/workspace.js"
-import { agentsOf, isBuilding as isBuildGoing } from "../workspaces/state.js"
+import { agentsOf } from "../workspaces/state.js"
 import { usePause, useResume } from "./actions.js"
 import { Conversation } from "./Conversation.js"
 import { taskQuery } from "./queries.js"
 import { canPause, canResume, isBuilding, messageOf, stateOf } from "./state.js"
 import "./tasks.css"
+
+/** Logs, apps and terminals come after the conversation. */
+const Beside = lazy(() => import("./Beside.js").then(({ Beside }) => ({ default: Beside })))
+
+const BesideSkeleton = () => (
+  <Section>
+    <SkeletonLines count={4} />
+  </Section>
+)
 
 const route = getRouteApi("/tasks/$owner/$task")
 
@@ -107,11 +113,11 @@ const Loaded = ({ task }: { readonly task: Task }) => {
         <Conversation task={task} workspace={workspace} may={may} />
         <div className="tk-beside">
           {workspace !== undefined ? (
-            <Beside workspace={workspace} />
+            <Suspense fallback={<BesideSkeleton />}>
+              <Beside workspace={workspace} />
+            </Suspense>
           ) : error === null ? (
-            <Section>
-              <SkeletonLines count={4} />
-            </Section>
+            <BesideSkeleton />
           ) : (
             <ErrorState error={error} onRetry={refetch} />
           )}
@@ -217,25 +223,6 @@ const Trouble = ({ mayResume, task, workspace }: TroubleProps) => {
     >
       {workspace?.latest_build.job.error ?? taskText.failedHint}
     </Callout>
-  )
-}
-
-/** The workspace as it is now: its log while it is built, then its agents with their apps and terminals. */
-const Beside = ({ workspace }: { readonly workspace: Workspace }) => {
-  const { latest_build } = workspace
-  if (isBuildGoing(latest_build)) {
-    return (
-      <Section title={`${buildsText.transitions[latest_build.transition]} · ${buildsText.number(latest_build.build_number)}`}>
-        <BuildLog key={latest_build.id} build={latest_build} height={260} />
-      </Section>
-    )
-  }
-  if (latest_build.status === "running")
-    return agentsOf(latest_build).map((agent) => <AgentCard key={agent.id} agent={agent} workspace={workspace} />)
-  return (
-    <Section title={taskText.workspace}>
-      <p className="muted">{workspaceText.off}</p>
-    </Section>
   )
 }
 
