@@ -175,7 +175,7 @@ describeConsole(
       await go("/templates/default/used")
       await page.getByRole("link", { name: "Create workspace" }).waitFor()
       const parts = page.getByRole("navigation", { name: "Parts of the template" })
-      expect(await parts.getByRole("link").allTextContents()).toStrictEqual(["Overview", "Versions"])
+      expect(await parts.getByRole("link").allTextContents()).toStrictEqual(["Overview", "Versions", "Presets"])
       await page.getByRole("link", { name: "Versions", exact: true }).click()
       await page.getByRole("button", { name: /^Actions for/ }).click()
       expect(await page.getByRole("menuitem").allTextContents()).toStrictEqual(["Create workspace from it"])

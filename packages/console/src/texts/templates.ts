@@ -36,7 +36,7 @@ export const templateText = {
     overview: "Overview",
     versions: "Versions",
     insights: "Insights",
-    prebuilds: "Prebuilds",
+    prebuilds: "Presets",
     settings: "Settings"
   },
   create: "Create workspace",
@@ -238,4 +238,23 @@ export const settingsText = {
   promoteAfter: "Promote it when it is ready",
   versionMade: (name: string) => `${name} is ready`,
   importing: "Importing…"
+}
+
+export const prebuildsText = {
+  title: "Presets",
+  description: "Named sets of values. Workspaces of a preset can be kept ready for users who choose it.",
+  none: "The active version has no presets",
+  noneHint: "A preset gives values to parameters that belong together. Its source says how many workspaces wait for users.",
+  default: "Default",
+  wanted: (count: number) => (count === 1 ? "1 workspace is to wait" : `${count} workspaces are to wait`),
+  noPool: "No workspaces wait",
+  running: (count: number) => `${count} ready`,
+  building: (count: number) => `${count} in preparation`,
+  failed: (count: number) => `${count} failed`,
+  parameters: "Values",
+  paused: "The upkeep of waiting workspaces is paused for the whole deployment",
+  replace: "Replace waiting workspaces",
+  replaceTitle: "Replace waiting workspaces?",
+  replaceText: "Those that wait are deleted, and new ones are made of the active version. Workspaces of users stay.",
+  replaced: (count: number) => (count === 0 ? "No preset has waiting workspaces" : `The workspaces of ${count} presets are replaced`)
 }

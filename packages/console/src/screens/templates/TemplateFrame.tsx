@@ -66,6 +66,8 @@ const Loaded = ({ template }: { readonly template: Template }) => {
         tabs={[
           { label: tabs.overview, link: { to: "/templates/$organization/$template", params } },
           { label: tabs.versions, link: { to: "/templates/$organization/$template/versions", params }, hasParts: true },
+          ...(may.insights ? [{ label: tabs.insights, link: { to: "/templates/$organization/$template/insights", params } as const }] : []),
+          { label: tabs.prebuilds, link: { to: "/templates/$organization/$template/prebuilds", params } },
           ...(may.update
             ? [{ label: tabs.settings, link: { to: "/templates/$organization/$template/settings", params } as const, hasParts: true }]
             : [])

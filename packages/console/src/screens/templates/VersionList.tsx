@@ -45,7 +45,7 @@ const Loaded = ({ template }: { readonly template: Template }) => {
       id: "name",
       header: versionsText.version,
       width: "minmax(0, 2fr)",
-      cell: ({ archived, id, message, name }) => (
+      cell: ({ archived, id, job, message, name }) => (
         <span className="tpl-names">
           <span className="tpl-name-line">
             <Link
@@ -59,11 +59,9 @@ const Loaded = ({ template }: { readonly template: Template }) => {
             {id === template.active_version_id ? <Badge tone="green">{versionsText.active}</Badge> : null}
             {archived ? <Badge>{versionsText.archived}</Badge> : null}
           </span>
-          {message === "" ? null : (
-            <span className="truncate faint tpl-sub" title={message}>
-              {message}
-            </span>
-          )}
+          <span className="truncate faint tpl-sub" title={message}>
+            <span className="tpl-narrow">{importState(job).label}</span> {message}
+          </span>
         </span>
       )
     },
@@ -71,6 +69,7 @@ const Loaded = ({ template }: { readonly template: Template }) => {
       id: "status",
       header: versionsText.status,
       width: "104px",
+      from: 400,
       cell: ({ job }) => {
         const { isMoving, label, tone } = importState(job)
         return (

@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
 import { filterSearch } from "../../app/filter.js"
 import { rootRoute } from "../../app/root.js"
+import { usageSearch } from "../insights/usageSearch.js"
 
 export interface VersionListSearch {
   readonly archived?: boolean
@@ -45,6 +46,19 @@ const version = createRoute({
   component: lazyRouteComponent(() => import("./VersionDetail.js"), "VersionDetail")
 })
 
+const insights = createRoute({
+  getParentRoute: () => template,
+  path: "/insights",
+  validateSearch: usageSearch,
+  component: lazyRouteComponent(() => import("./TemplateInsights.js"), "TemplateInsights")
+})
+
+const prebuilds = createRoute({
+  getParentRoute: () => template,
+  path: "/prebuilds",
+  component: lazyRouteComponent(() => import("./Prebuilds.js"), "Prebuilds")
+})
+
 const settings = createRoute({
   getParentRoute: () => template,
   path: "/settings",
@@ -72,5 +86,5 @@ const variables = createRoute({
 export const templateRoutes = [
   list,
   starters,
-  template.addChildren([overview, versions, version, settings, schedule, permissions, variables])
+  template.addChildren([overview, versions, version, insights, prebuilds, settings, schedule, permissions, variables])
 ] as const
