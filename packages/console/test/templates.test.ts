@@ -1,6 +1,8 @@
 /** Templates in the console: taken from a starter, changed, published, shared and ended, by people of each role. */
+import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { testEngines } from "../../../test/outside/engine.js"
+import { templateFile, testEngines } from "../../../test/outside/engine.js"
+import { aTar } from "../../../test/records/archives.js"
 import { anImportedVersion, aTemplate } from "../../../test/http/templates.js"
 import { describeConsole, expectWellMade } from "./browser.js"
 
@@ -37,6 +39,7 @@ describeConsole(
       await page
         .getByRole("row", { name: /broken/ })
         .getByText("Failed")
+        .last()
         .waitFor()
       await expectWellMade(page)
       await page.getByRole("button", { name: "Actions for second" }).click()
@@ -166,6 +169,106 @@ describeConsole(
       await context.close()
     })
 
+    it("are added from a starter, and their source is edited, built, looked at and published", async () => {
+      const { open, server } = console()
+      const { token } = server.owner()
+      const { context, go, page } = await open("template-admin")
+      await go("/starter-templates")
+      await page
+        .getByRole("button", { name: /^Add template/ })
+        .first()
+        .click()
+      await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("begun")
+      await page.getByRole("dialog").getByRole("button", { name: "Add template" }).click()
+      await page.waitForURL(/\/templates\/default\/begun\/workspace$/)
+
+      const started = [{ name: "machine", type: "computer" }]
+      const parameters = [{ name: "region", display_name: "Region", default_value: "eu", mutable: true }]
+      const template = await aTemplate(server, { started }, { name: "edited" })
+      await go("/templates/default/edited/versions")
+      await page.getByRole("button", { name: /^Actions for/ }).click()
+      await page.getByRole("menuitem", { name: "Edit source" }).click()
+      await page.getByText("Nothing has been built yet").waitFor()
+      const editor = page.getByRole("textbox", { name: "template.json" })
+      const write = async (path: string, text: string): Promise<void> => {
+        await page.getByRole("textbox", { name: path, exact: true }).click()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.insertText(text)
+      }
+      await editor.waitFor()
+      await expectWellMade(page)
+
+      // A build that fails says why and where, and keeps the files
+      await page.getByRole("button", { name: "New file" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Path").fill("template.json")
+      await dialog.getByText("A file of this name exists.").waitFor()
+      await dialog.getByLabel("Path").fill("docs/README.md")
+      await dialog.getByRole("button", { name: "Create file" }).click()
+      await write("docs/README.md", "# Words")
+      await page.getByRole("button", { name: "template.json", exact: true }).click()
+      await write("template.json", JSON.stringify({ logs: ["template.json:1:3: not like this"], fails: "plan" }))
+      await page.getByRole("button", { name: "Build", exact: true }).click()
+      await page.getByText("The import failed").waitFor()
+      await expectWellMade(page)
+
+      // What was typed is kept when the page is left
+      await write("template.json", JSON.stringify({ parameters, started: [...started, { name: "second" }] }))
+      await page.getByText("Files have changed since this build").waitFor()
+      await page.reload()
+      await page.getByText("Your changes are still here").waitFor()
+      await page.getByRole("button", { name: /^README\.md/ }).click()
+      await page.getByRole("textbox", { name: "docs/README.md" }).getByText("# Words").waitFor()
+      await page.getByRole("button", { name: "Actions for docs/README.md" }).click()
+      await page.getByRole("menuitem", { name: "Rename" }).click()
+      await dialog.getByLabel("Path").fill("README.md")
+      await dialog.getByRole("button", { name: "Rename" }).click()
+      await page.getByRole("textbox", { name: "README.md", exact: true }).waitFor()
+      await page
+        .getByLabel("Upload files")
+        .last()
+        .setInputFiles({ name: "tool", mimeType: "", buffer: Buffer.from([0, 1, 2]) })
+      await page.getByText("This file holds no text").waitFor()
+      await page.getByRole("button", { name: "Actions for tool" }).click()
+      await page.getByRole("menuitem", { name: "Delete" }).click()
+      await page.getByText("tool was deleted").waitFor()
+
+      await page.getByRole("button", { name: "Build again" }).click()
+      await page.getByText("Ready", { exact: true }).waitFor()
+      await page.getByRole("tab", { name: "Form" }).click()
+      await page.getByLabel("Region").waitFor()
+      await expectWellMade(page)
+      await page.getByRole("tab", { name: "Resources" }).click()
+      await page.getByText("second", { exact: true }).waitFor()
+      await page.getByRole("tab", { name: "Changes" }).click()
+      await page.getByText("2 files differ").waitFor()
+      await expectWellMade(page)
+
+      await page.getByRole("button", { name: "Publish" }).click()
+      await dialog.getByLabel("Name").fill("published")
+      await dialog.getByLabel("Message").fill("Two machines")
+      await dialog.getByRole("button", { name: "Publish" }).click()
+      await page.getByText("published was published").waitFor()
+      await page.getByRole("heading", { name: "published" }).waitFor()
+      await page.getByText("2 files differ").waitFor()
+      await expectWellMade(page)
+      const active = (await server.call("GET", `/templates/${template.id}/versions/published`, { token })).body
+      expect(active).toMatchObject({ name: "published", message: "Two machines" })
+      expect((await server.call("GET", `/templates/${template.id}`, { token })).body).toMatchObject({
+        active_version_id: (active as { readonly id: string }).id
+      })
+      await page.getByRole("link", { name: "Edit source" }).click()
+      await page.getByRole("textbox", { name: "README.md" }).waitFor()
+      expect(await page.getByText("Your changes are still here").count()).toBe(0)
+      await go("/templates/default/edited/insights")
+      await page.getByRole("combobox", { name: "Time zone" }).waitFor()
+      await expectWellMade(page)
+      await go("/templates/default/edited/prebuilds")
+      await page.getByRole("heading", { name: "The active version has no presets" }).waitFor()
+      await expectWellMade(page)
+      await context.close()
+    })
+
     it("are used by members, who change nothing of them", async () => {
       const { base, open, person, server } = console()
       await person("auditor")
@@ -175,7 +278,7 @@ describeConsole(
       await go("/templates/default/used")
       await page.getByRole("link", { name: "Create workspace" }).waitFor()
       const parts = page.getByRole("navigation", { name: "Parts of the template" })
-      expect(await parts.getByRole("link").allTextContents()).toStrictEqual(["Overview", "Versions", "Presets"])
+      expect(await parts.getByRole("link").allTextContents()).toStrictEqual(["Overview", "Versions", "Insights", "Presets"])
       await page.getByRole("link", { name: "Versions", exact: true }).click()
       await page.getByRole("button", { name: /^Actions for/ }).click()
       expect(await page.getByRole("menuitem").allTextContents()).toStrictEqual(["Create workspace from it"])
@@ -193,5 +296,18 @@ describeConsole(
       await other.context.close()
     })
   },
-  { provisioner: testEngines }
+  {
+    provisioner: testEngines,
+    starterTemplates: [
+      {
+        id: "begin",
+        name: "Begin here",
+        description: "A machine and nothing else.",
+        icon: "/icon/terminal.svg",
+        tags: [],
+        markdown: "",
+        tar: Effect.promise(() => aTar({ [templateFile]: JSON.stringify({ started: [{ name: "machine" }] }) }))
+      }
+    ]
+  }
 )

@@ -72,7 +72,9 @@ const CodeMirror = ({ goTo, isReadOnly = false, label, onChange, onSave, path, v
   const known = useRef(value)
   const language = useRef(new Compartment())
   const access = useRef(new Compartment())
-  const changed = useEffectEvent((text: string) => {
+  const changed = useEffectEvent((lines: string) => {
+    // The editor ends all lines alike: the file keeps the ends that it has
+    const text = known.current.includes("\r\n") ? lines.replaceAll("\n", "\r\n") : lines
     known.current = text
     onChange?.(text)
   })

@@ -4,7 +4,7 @@ import * as provisioning from "@atelier/client/provisioning"
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useMutation } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Archive, ArchiveRestore, ArrowUpToLine, CircleStop, Download, EllipsisVertical, PencilLine, Plus } from "lucide-react"
+import { Archive, ArchiveRestore, ArrowUpToLine, CircleStop, Download, EllipsisVertical, FilePen, PencilLine, Plus } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { saveFile } from "../../app/saveFile.js"
@@ -77,6 +77,12 @@ export const VersionMenu = ({ kind = "quiet", mayUpdate, mayUse, onRenamed, temp
           <>
             <MenuItem icon={<ArrowUpToLine />} isDisabled={!canPromote(template, version)} onSelect={() => setAsked("promote")}>
               {versionsText.promote}
+            </MenuItem>
+            <MenuItem asChild>
+              <Link to="/templates/$organization/$template/versions/$version/edit" params={{ ...params, version: name }}>
+                <FilePen aria-hidden />
+                <span className="menu-item-label">{versionsText.edit}</span>
+              </Link>
             </MenuItem>
             <MenuItem icon={<PencilLine />} onSelect={() => setAsked("rename")}>
               {versionsText.rename}

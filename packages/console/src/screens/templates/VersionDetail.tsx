@@ -2,20 +2,22 @@
 import type { Template, TemplateVersion } from "@atelier/client"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
-import { ArrowUpToLine } from "lucide-react"
-import { useState } from "react"
+import { ArrowUpToLine, FilePen } from "lucide-react"
+import { lazy, Suspense, useState } from "react"
 import { versionsText } from "../../texts/templates.js"
 import { Badge, Status } from "../../ui/Badge.js"
-import { Button } from "../../ui/Button.js"
-import { Callout } from "../../ui/Callout.js"
+import { Button, ButtonLink } from "../../ui/Button.js"
 import { Section, useTitle } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { useTemplateQuery, useTemplateRights, versionByNameQuery } from "./queries.js"
+import { Outcome } from "./Outcome.js"
 import { Resources } from "./Resources.js"
 import { canPromote, PromoteDialog, VersionMenu } from "./VersionActions.js"
 import { VersionLog } from "./VersionLog.js"
 import { importState } from "./versionState.js"
+
+const VersionChanges = lazy(() => import("./VersionChanges.js"))
 
 const route = getRouteApi("/templates/$organization/$template/versions/$version")
 
@@ -35,6 +37,9 @@ const Found = ({ name, template }: { readonly template: Template; readonly name:
       <Head template={template} version={version} />
       <Outcome version={version} />
       {version.job.status === "succeeded" ? <Resources version={version.id} /> : null}
+      <Suspense fallback={<SkeletonLines count={4} />}>
+        <VersionChanges template={template} version={version} />
+      </Suspense>
       <Section title={versionsText.log}>
         <VersionLog key={version.id} version={version.id} height={320} />
       </Section>
@@ -70,6 +75,15 @@ const Head = ({ template, version }: { readonly template: Template; readonly ver
         {message === "" ? null : <p className="tpl-message">{message}</p>}
       </div>
       <div className="page-actions">
+        {may.update ? (
+          <ButtonLink
+            icon={<FilePen />}
+            to="/templates/$organization/$template/versions/$version/edit"
+            params={{ ...params, version: name }}
+          >
+            {versionsText.edit}
+          </ButtonLink>
+        ) : null}
         {may.update && canPromote(template, version) ? (
           <Button icon={<ArrowUpToLine />} onClick={() => setPromoting(true)}>
             {versionsText.promote}
@@ -93,24 +107,4 @@ const Head = ({ template, version }: { readonly template: Template; readonly ver
       </div>
     </div>
   )
-}
-
-/** What is wrong with an import, or what it waits for. */
-export const Outcome = ({ version: { job, matched_provisioners } }: { readonly version: TemplateVersion }) => {
-  if (job.status === "failed")
-    return (
-      <Callout kind="error" title={versionsText.importFailed}>
-        <span className="tpl-failure">{job.error}</span>
-      </Callout>
-    )
-  if (job.status !== "pending") return null
-  if (matched_provisioners !== undefined && matched_provisioners.count === 0)
-    return (
-      <Callout kind="warning" title={versionsText.noProvisioner}>
-        {versionsText.noProvisionerHint}
-      </Callout>
-    )
-  if (matched_provisioners !== undefined && matched_provisioners.available === 0)
-    return <Callout kind="warning" title={versionsText.awayProvisioner} />
-  return job.queue_size > 0 ? <p className="muted">{versionsText.waiting(job.queue_position, job.queue_size)}</p> : null
 }

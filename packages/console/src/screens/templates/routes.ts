@@ -4,6 +4,16 @@ import { filterSearch } from "../../app/filter.js"
 import { rootRoute } from "../../app/root.js"
 import { usageSearch } from "../insights/usageSearch.js"
 
+export interface EditorSearch {
+  /** The file that is open. */
+  readonly file?: string
+}
+
+export interface VersionSearch {
+  /** The name of the version that it is compared with; absent for the one before. */
+  readonly with?: string
+}
+
 export interface VersionListSearch {
   readonly archived?: boolean
 }
@@ -43,7 +53,16 @@ const versions = createRoute({
 const version = createRoute({
   getParentRoute: () => template,
   path: "/versions/$version",
+  validateSearch: (search: Readonly<Record<string, unknown>>): VersionSearch =>
+    typeof search["with"] === "string" ? { with: search["with"] } : {},
   component: lazyRouteComponent(() => import("./VersionDetail.js"), "VersionDetail")
+})
+
+const editor = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/templates/$organization/$template/versions/$version/edit",
+  validateSearch: ({ file }: Readonly<Record<string, unknown>>): EditorSearch => (typeof file === "string" ? { file } : {}),
+  component: lazyRouteComponent(() => import("./editor/TemplateEditor.js"), "TemplateEditor")
 })
 
 const insights = createRoute({
@@ -86,5 +105,6 @@ const variables = createRoute({
 export const templateRoutes = [
   list,
   starters,
+  editor,
   template.addChildren([overview, versions, version, insights, prebuilds, settings, schedule, permissions, variables])
 ] as const

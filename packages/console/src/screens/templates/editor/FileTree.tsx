@@ -1,0 +1,212 @@
+/** The files of a source: opened, made, renamed, deleted and uploaded. */
+import { ChevronDown, ChevronRight, EllipsisVertical, File, FilePlus2, PencilLine, Trash2, Upload } from "lucide-react"
+import { useRef, useState } from "react"
+import { sourceText } from "../../../texts/templates.js"
+import { dialogText } from "../../../texts/ui.js"
+import { Button, IconButton } from "../../../ui/Button.js"
+import { Dialog } from "../../../ui/Dialog.js"
+import { Field, Input } from "../../../ui/Field.js"
+import { Form, FormActions } from "../../../ui/Form.js"
+import { Menu, MenuItem } from "../../../ui/Menu.js"
+import { notify, notifyError } from "../../../ui/Toast.js"
+import { pathProblem, plainPath } from "../source/archive.js"
+import type { FileChange } from "../source/difference.js"
+import { treeRows } from "./tree.js"
+import type { Files } from "./useDraft.js"
+
+/** Larger files cannot be unpacked, in bytes. */
+const maximumFile = 10 * 1024 * 1024
+
+interface Props {
+  readonly files: Files
+  readonly onFiles: (change: (files: Files) => Files) => void
+  readonly changes: ReadonlyMap<string, FileChange>
+  readonly selected: string | undefined
+  readonly onSelect: (path: string | undefined) => void
+}
+
+const without = (files: Files, path: string): Files => new Map([...files].filter(([each]) => each !== path))
+
+export const FileTree = ({ changes, files, onFiles, onSelect, selected }: Props) => {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const [asked, setAsked] = useState<{ readonly rename?: string } | undefined>()
+  const [isOver, setOver] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+
+  const add = async (given: ReadonlyArray<globalThis.File>): Promise<void> => {
+    for (const file of given) {
+      const path = plainPath(file.name)
+      if (file.size > maximumFile) {
+        notifyError(new Error(sourceText.tooLarge(file.name)))
+        continue
+      }
+      try {
+        const content = new Uint8Array(await file.arrayBuffer())
+        onFiles((before) => new Map(before).set(path, { content, mode: before.get(path)?.mode ?? 0o644 }))
+        onSelect(path)
+      } catch (error) {
+        // A folder was dropped, or the file is gone
+        notifyError(error)
+      }
+    }
+  }
+
+  const remove = (path: string): void => {
+    const file = files.get(path)
+    if (file === undefined) return
+    onFiles((before) => without(before, path))
+    if (selected === path) onSelect(undefined)
+    notify(sourceText.deleted(path), {
+      label: sourceText.undo,
+      run: () => onFiles((before) => (before.has(path) ? before : new Map(before).set(path, file)))
+    })
+  }
+
+  return (
+    <nav
+      className={`te-tree ${isOver ? "te-tree-over" : ""}`}
+      aria-label={sourceText.files}
+      title={isOver ? sourceText.drop : undefined}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        void add([...event.dataTransfer.files])
+      }}
+    >
+      <div className="te-tree-head">
+        <span className="te-tree-title">{sourceText.files}</span>
+        <IconButton size="small" label={sourceText.newFile} icon={<FilePlus2 />} onClick={() => setAsked({})} />
+        <IconButton size="small" label={sourceText.upload} icon={<Upload />} onClick={() => input.current?.click()} />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={sourceText.upload}
+          onChange={(event) => {
+            void add([...(event.target.files ?? [])])
+            event.target.value = ""
+          }}
+        />
+      </div>
+      <ul className="te-rows">
+        {treeRows(files.keys(), closed).map(({ depth, isFolder, name, path }) => {
+          const change = changes.get(path)?.kind
+          const indent = { paddingLeft: 8 + depth * 14 }
+          return (
+            <li key={`${isFolder ? "folder" : "file"} ${path}`} className="te-row" data-selected={path === selected || undefined}>
+              {isFolder ? (
+                <button
+                  type="button"
+                  className="te-file"
+                  style={indent}
+                  aria-expanded={!closed.has(path)}
+                  onClick={() =>
+                    setClosed(closed.has(path) ? new Set([...closed].filter((each) => each !== path)) : new Set([...closed, path]))
+                  }
+                >
+                  {closed.has(path) ? <ChevronRight aria-hidden /> : <ChevronDown aria-hidden />}
+                  <span className="truncate" title={path}>
+                    {name}
+                  </span>
+                </button>
+              ) : (
+                <>
+                  <button
+                    type="button"
+                    className="te-file"
+                    style={indent}
+                    aria-current={path === selected || undefined}
+                    onClick={() => onSelect(path)}
+                  >
+                    <File aria-hidden />
+                    <span className="truncate" title={path}>
+                      {name}
+                    </span>
+                    {change === undefined ? null : (
+                      <span className={`te-mark te-mark-${change}`}>{change === "added" ? sourceText.added : sourceText.changed}</span>
+                    )}
+                  </button>
+                  <Menu
+                    label={sourceText.actionsOf(path)}
+                    trigger={<IconButton className="te-more" size="small" label={sourceText.actionsOf(path)} icon={<EllipsisVertical />} />}
+                  >
+                    <MenuItem icon={<PencilLine />} onSelect={() => setAsked({ rename: path })}>
+                      {sourceText.rename}
+                    </MenuItem>
+                    <MenuItem icon={<Trash2 />} isDangerous onSelect={() => remove(path)}>
+                      {sourceText.delete}
+                    </MenuItem>
+                  </Menu>
+                </>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      <Dialog
+        isOpen={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={asked?.rename === undefined ? sourceText.newFile : sourceText.renameTitle(asked.rename)}
+      >
+        <PathForm
+          files={files}
+          from={asked?.rename}
+          onClose={() => setAsked(undefined)}
+          onPath={(path) => {
+            const from = asked?.rename
+            onFiles((before) => {
+              const file = from === undefined ? undefined : before.get(from)
+              return new Map(from === undefined ? before : without(before, from)).set(
+                path,
+                file ?? { content: new Uint8Array(), mode: 0o644 }
+              )
+            })
+            onSelect(path)
+            setAsked(undefined)
+          }}
+        />
+      </Dialog>
+    </nav>
+  )
+}
+
+interface PathProps {
+  readonly files: Files
+  readonly from: string | undefined
+  readonly onClose: () => void
+  readonly onPath: (path: string) => void
+}
+
+const PathForm = ({ files, from, onClose, onPath }: PathProps) => {
+  const [typed, setTyped] = useState(from ?? "")
+  const [isTouched, setTouched] = useState(false)
+  const problem = pathProblem(typed, from === undefined ? files : without(files, from))
+  return (
+    <Form
+      onSubmit={async () => {
+        setTouched(true)
+        if (problem === undefined) onPath(plainPath(typed))
+      }}
+    >
+      <Field
+        label={sourceText.path}
+        hint={sourceText.pathHint}
+        error={problem !== undefined && (isTouched || problem !== "empty") ? sourceText.problems[problem] : undefined}
+      >
+        <Input value={typed} spellCheck={false} autoCapitalize="off" autoFocus onChange={(event) => setTyped(event.target.value)} />
+      </Field>
+      <FormActions>
+        <Button onClick={onClose}>{dialogText.cancel}</Button>
+        <Button type="submit" kind="primary">
+          {from === undefined ? sourceText.create : sourceText.rename}
+        </Button>
+      </FormActions>
+    </Form>
+  )
+}

@@ -1,0 +1,223 @@
+/** The source of a version, edited in the browser: built, looked at and published as a new version. */
+import type { Template, TemplateVersion } from "@atelier/client"
+import { useQuery } from "@tanstack/react-query"
+import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router"
+import { FilePen, FileX2, Undo2 } from "lucide-react"
+import { useMemo, useState } from "react"
+import { saveFile } from "../../../app/saveFile.js"
+import { useMe } from "../../../app/session.js"
+import { sourceText, templatesText } from "../../../texts/templates.js"
+import { Button } from "../../../ui/Button.js"
+import { Callout } from "../../../ui/Callout.js"
+import { ConfirmDialog } from "../../../ui/Dialog.js"
+import { Editor, type Position } from "../../../ui/Editor.js"
+import { PageHeader } from "../../../ui/Page.js"
+import { Empty, ErrorState, NoAccess, SkeletonLines } from "../../../ui/States.js"
+import { Time } from "../../../ui/Time.js"
+import { templateQuery, useTemplateRights, versionByNameQuery } from "../queries.js"
+import { bytesOf, type Source, type SourceFile, textOf } from "../source/archive.js"
+import { changesOf } from "../source/difference.js"
+import { sourceQuery } from "../source/queries.js"
+import { BuildPanel } from "./BuildPanel.js"
+import { type Draft, loadDraft } from "./drafts.js"
+import { FileTree } from "./FileTree.js"
+import { type Files, useDraft } from "./useDraft.js"
+import "./TemplateEditor.css"
+
+const route = getRouteApi("/templates/$organization/$template/versions/$version/edit")
+
+export const TemplateEditor = () => {
+  const { organization, template: name, version: versionName } = route.useParams()
+  const me = useMe()
+  const { data: template, ...templateState } = useQuery(templateQuery(organization, name))
+  const may = useTemplateRights(template)
+  const { data: version, ...versionState } = useQuery({
+    ...versionByNameQuery(template?.id ?? "", versionName),
+    enabled: template !== undefined
+  })
+  const { data: source, ...sourceState } = useQuery({
+    ...sourceQuery(version?.job.file_id ?? ""),
+    enabled: version !== undefined && may.update
+  })
+  const draftName = version === undefined ? "" : `${me.id} ${version.id}`
+  const { data: draft } = useQuery({
+    queryKey: ["drafts", draftName],
+    queryFn: () => loadDraft(draftName),
+    enabled: version !== undefined,
+    // What the browser keeps is read once, when the editor opens
+    staleTime: Infinity,
+    gcTime: 0,
+    structuralSharing: false
+  })
+  const failed = [templateState, versionState, sourceState].find(({ isLoadingError }) => isLoadingError)
+  if (failed !== undefined) return <ErrorState isScreen error={failed.error} onRetry={failed.refetch} />
+  if (template !== undefined && !may.isPending && !may.update) return <NoAccess />
+  return (
+    <div className="te">
+      {template === undefined || version === undefined || source === undefined || draft === undefined ? (
+        <>
+          <PageHeader title={sourceText.title(versionName)} />
+          <SkeletonLines count={10} />
+        </>
+      ) : (
+        <Loaded key={version.id} name={draftName} template={template} version={version} source={source} draft={draft} />
+      )}
+    </div>
+  )
+}
+
+interface LoadedProps {
+  readonly name: string
+  readonly template: Template
+  readonly version: TemplateVersion
+  readonly source: Source
+  readonly draft: Draft | null
+}
+
+/** The file that tells most of a template. */
+const firstFile = (files: Files): string | undefined =>
+  ["template.yaml", "main.tf"].find((path) => files.has(path)) ?? [...files.keys()].toSorted().find((path) => !path.includes("/"))
+
+const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) => {
+  // As it was when the editor opened
+  const [source] = useState(given)
+  const { built, end, files, isKept, keep, setBuilt, setFiles } = useDraft({ name, source, draft })
+  const { file } = route.useSearch()
+  const navigate = useNavigate()
+  const [goTo, setGoTo] = useState<Position | undefined>()
+  const [isDiscarding, setDiscarding] = useState(false)
+  const [round, setRound] = useState(0)
+  const [isNoticed, setNoticed] = useState(false)
+  const params = { organization: template.organization_name, template: template.name }
+  const selected = file !== undefined && files.has(file) ? file : firstFile(files)
+  const changes = useMemo(() => changesOf(source, { files, others: source.others }), [files, source])
+  const changesByPath = useMemo(() => new Map(changes.map((change) => [change.path, change])), [changes])
+  const select = (path: string | undefined): void => {
+    setGoTo(undefined)
+    void navigate({
+      to: "/templates/$organization/$template/versions/$version/edit",
+      params: { ...params, version: version.name },
+      search: path === undefined ? {} : { file: path },
+      replace: true
+    })
+  }
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => !isKept && changes.length > 0 && current.pathname !== next.pathname,
+    enableBeforeUnload: !isKept && changes.length > 0,
+    withResolver: true
+  })
+  return (
+    <>
+      <PageHeader
+        title={sourceText.title(version.name)}
+        tabTitle={`${sourceText.title(version.name)} · ${template.display_name || template.name}`}
+        crumbs={[
+          { label: templatesText.title, link: { to: "/templates" } },
+          { label: template.display_name || template.name, link: { to: "/templates/$organization/$template", params } },
+          {
+            label: version.name,
+            link: { to: "/templates/$organization/$template/versions/$version", params: { ...params, version: version.name } }
+          }
+        ]}
+        actions={
+          changes.length === 0 ? undefined : (
+            <Button icon={<Undo2 />} onClick={() => setDiscarding(true)}>
+              {sourceText.discard}
+            </Button>
+          )
+        }
+      />
+      {isKept ? null : <Callout kind="warning" title={sourceText.notKept} />}
+      {draft === null || draft.changes.size === 0 || changes.length === 0 || isNoticed ? null : (
+        <Callout
+          kind="info"
+          title={sourceText.restored}
+          action={
+            <Button size="small" onClick={() => setNoticed(true)}>
+              {sourceText.keepThem}
+            </Button>
+          }
+        >
+          {sourceText.restoredAt} <Time at={draft.at} />.
+        </Callout>
+      )}
+      <div className="te-body">
+        <FileTree files={files} onFiles={setFiles} changes={changesByPath} selected={selected} onSelect={select} />
+        <div className="te-file-area">
+          <OpenFile
+            key={`${selected ?? ""} ${round}`}
+            path={selected}
+            file={selected === undefined ? undefined : files.get(selected)}
+            isEmpty={files.size === 0}
+            goTo={goTo}
+            onText={(path, text) =>
+              setFiles((before) => new Map(before).set(path, { mode: before.get(path)?.mode ?? 0o644, content: bytesOf(text) }))
+            }
+          />
+        </div>
+      </div>
+      <BuildPanel
+        template={template}
+        version={version}
+        source={source}
+        files={files}
+        built={built}
+        keep={keep}
+        end={end}
+        onBuilt={setBuilt}
+        onPlace={({ column, line, path }) => {
+          select(path)
+          setGoTo({ line, column })
+        }}
+      />
+      <ConfirmDialog
+        isOpen={isDiscarding}
+        onClose={() => setDiscarding(false)}
+        title={sourceText.discardTitle}
+        description={sourceText.discardText}
+        action={sourceText.discard}
+        isDangerous
+        onConfirm={async () => {
+          setFiles(source.files)
+          // The editor begins anew with the file as it was
+          setRound(round + 1)
+        }}
+      />
+      <ConfirmDialog
+        isOpen={blocker.status === "blocked"}
+        onClose={() => blocker.reset?.()}
+        title={sourceText.leaveTitle}
+        description={sourceText.leaveText}
+        action={sourceText.leave}
+        isDangerous
+        onConfirm={async () => blocker.proceed?.()}
+      />
+    </>
+  )
+}
+
+interface OpenFileProps {
+  readonly path: string | undefined
+  readonly file: SourceFile | undefined
+  readonly isEmpty: boolean
+  readonly goTo: Position | undefined
+  readonly onText: (path: string, text: string) => void
+}
+
+const size = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" })
+
+const OpenFile = ({ file, goTo, isEmpty, onText, path }: OpenFileProps) => {
+  const text = useMemo(() => (file === undefined ? undefined : textOf(file.content)), [file])
+  if (path === undefined || file === undefined) return <Empty icon={<FilePen />} title={isEmpty ? sourceText.noFiles : sourceText.noFile} />
+  if (text === undefined)
+    return (
+      <Empty
+        icon={<FileX2 />}
+        title={sourceText.binary}
+        action={<Button onClick={() => saveFile(path.split("/").at(-1) ?? path, [new Uint8Array(file.content)])}>{sourceText.save}</Button>}
+      >
+        {sourceText.binaryHint(size.format(file.content.length))}
+      </Empty>
+    )
+  return <Editor label={path} path={path} value={text} goTo={goTo} onChange={(next) => onText(path, next)} />
+}

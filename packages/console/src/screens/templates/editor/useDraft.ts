@@ -1,0 +1,90 @@
+/** The files that are edited: those of a version, with the changes that this browser keeps. */
+import { useCallback, useEffect, useRef, useState } from "react"
+import type { Source, SourceFile } from "../source/archive.js"
+import { changesOf } from "../source/difference.js"
+import { type Draft, saveDraft } from "./drafts.js"
+
+export type Files = ReadonlyMap<string, SourceFile>
+
+/** The version that was built last, and of which files. */
+export interface Built {
+  readonly id: string
+  readonly files: Files | undefined
+}
+
+const withChanges = (source: Source, draft: Draft | null): Files => {
+  const files = new Map(source.files)
+  for (const [path, file] of draft?.changes ?? []) {
+    if (file === null) files.delete(path)
+    else files.set(path, file)
+  }
+  return files
+}
+
+interface Options {
+  /** Whose changes of which version these are. */
+  readonly name: string
+  readonly source: Source
+  /** What was kept before. */
+  readonly draft: Draft | null
+}
+
+export const useDraft = ({ draft, name, source }: Options) => {
+  const [files, setFiles] = useState(() => withChanges(source, draft))
+  const [built, setBuilt] = useState<Built | undefined>(() =>
+    draft?.built === undefined ? undefined : { id: draft.built.id, files: draft.built.isCurrent ? files : undefined }
+  )
+  const [isKept, setKept] = useState(true)
+  const saving = useRef<Promise<void>>(Promise.resolve())
+  const newest = useRef({ files, built })
+  const isOver = useRef(false)
+
+  /** Stores what is newest when its turn comes: one write at a time. */
+  const keep = useCallback((): Promise<void> => {
+    const write = async (): Promise<void> => {
+      const { built, files } = newest.current
+      const changes = changesOf(source, { files, others: [] })
+      const isNothing = isOver.current || (changes.length === 0 && built === undefined)
+      try {
+        await saveDraft(
+          name,
+          isNothing
+            ? null
+            : {
+                changes: new Map(changes.map(({ after, path }) => [path, after ?? null])),
+                built: built === undefined ? undefined : { id: built.id, isCurrent: built.files === files },
+                at: Date.now()
+              }
+        )
+        setKept(true)
+      } catch {
+        setKept(false)
+      }
+    }
+    saving.current = saving.current.then(write)
+    return saving.current
+  }, [name, source])
+
+  const isFirst = useRef(true)
+  useEffect(() => {
+    newest.current = { files, built }
+    if (isFirst.current) isFirst.current = false
+    else void keep()
+  }, [files, built, keep])
+
+  return {
+    files,
+    setFiles,
+    built,
+    setBuilt,
+    /** Whether the browser has stored the changes. */
+    isKept,
+    /** Resolves when all changes are stored. */
+    keep,
+    /** The changes are published or given up: they are kept no longer. */
+    end: (): Promise<void> => {
+      isOver.current = true
+      return keep()
+    }
+  }
+}
