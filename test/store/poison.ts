@@ -13,7 +13,8 @@ export const poisoned = (table: string, column: string, value: string) =>
         sql`CREATE FUNCTION ${called}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$`.pipe(
           Effect.zipRight(
             sql`CREATE TRIGGER ${called} BEFORE INSERT OR UPDATE ON ${on} FOR EACH ROW WHEN (${isPoisoned}) EXECUTE FUNCTION ${called}()`
-          )
+          ),
+          Effect.asVoid
         ),
       orElse: () =>
         Effect.all(
@@ -21,12 +22,17 @@ export const poisoned = (table: string, column: string, value: string) =>
             (event) =>
               sql`CREATE TRIGGER ${sql.literal(`${name}_${event}`)} BEFORE ${sql.literal(event)} ON ${on}
                 WHEN ${isPoisoned} BEGIN SELECT RAISE(ABORT, 'poisoned'); END`
-          )
+          ),
+          { discard: true }
         )
     })
     const heal = sql.onDialectOrElse({
-      pg: () => sql`DROP FUNCTION ${called}() CASCADE`,
-      orElse: () => Effect.all((["INSERT", "UPDATE"] as const).map((event) => sql`DROP TRIGGER ${sql.literal(`${name}_${event}`)}`))
+      pg: () => Effect.asVoid(sql`DROP FUNCTION ${called}() CASCADE`),
+      orElse: () =>
+        Effect.all(
+          (["INSERT", "UPDATE"] as const).map((event) => sql`DROP TRIGGER ${sql.literal(`${name}_${event}`)}`),
+          { discard: true }
+        )
     })
     return Effect.acquireRelease(Effect.orDie(poison), () => Effect.orDie(heal))
   })

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react"
 import "./Badge.css"
-
-export type Tone = "grey" | "green" | "amber" | "red" | "blue" | "accent"
+import type { Tone } from "./tone.js"
 
 export const Badge = ({ children, tone = "grey" }: { readonly tone?: Tone; readonly children: ReactNode }) => (
   <span className={`badge badge-${tone}`}>{children}</span>

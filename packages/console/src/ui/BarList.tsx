@@ -1,6 +1,6 @@
 /** What has how much, longest first: a table with a bar in each row. */
 import type { ReactNode } from "react"
-import type { Tone } from "./Badge.js"
+import type { Tone } from "./tone.js"
 import "./Chart.css"
 
 export interface Bar {

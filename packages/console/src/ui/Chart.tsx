@@ -2,7 +2,7 @@
 import { ChartLine, Table2 } from "lucide-react"
 import { lazy, type ReactNode, Suspense, useCallback, useState } from "react"
 import { chartText } from "../texts/ui.js"
-import type { Tone } from "./Badge.js"
+import type { Tone } from "./tone.js"
 import { IconButton } from "./Button.js"
 import { type ChartStep, fullTime } from "./chartTime.js"
 import { Skeleton } from "./States.js"

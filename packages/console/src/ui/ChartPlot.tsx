@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from "react"
 import UPlot, { type AlignedData, type Axis, type Options, type Series } from "uplot"
 import "uplot/dist/uPlot.min.css"
-import type { Tone } from "./Badge.js"
+import type { Tone } from "./tone.js"
 import type { ChartSeries } from "./Chart.js"
 import { axisTime, type ChartStep } from "./chartTime.js"
 

@@ -2,7 +2,8 @@
 import { Link } from "@tanstack/react-router"
 import { usersText } from "../../texts/people.js"
 import { Avatar } from "../../ui/Avatar.js"
-import { Badge, Status, type Tone } from "../../ui/Badge.js"
+import { Badge, Status } from "../../ui/Badge.js"
+import type { Tone } from "../../ui/tone.js"
 import "./people.css"
 
 interface Props {

@@ -1,7 +1,7 @@
 /** What a task is doing, in one word. */
 import type { Task } from "@atelier/client"
 import { taskStateText } from "../../texts/tasks.js"
-import type { Tone } from "../../ui/Badge.js"
+import type { Tone } from "../../ui/tone.js"
 
 export interface TaskState {
   readonly tone: Tone

@@ -2,7 +2,8 @@
 import { X } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { terminalText } from "../../texts/terminal.js"
-import { StatusDot, type Tone } from "../../ui/Badge.js"
+import { StatusDot } from "../../ui/Badge.js"
+import type { Tone } from "../../ui/tone.js"
 
 export interface ShownTab {
   readonly id: string
