@@ -38,10 +38,9 @@ export const seed = async ({ person, server }: ConsoleTest): Promise<void> => {
         {
           name: "registry",
           description: "The registry that npm uses",
-          default_value: "https://registry.npmjs.org",
-          value: "https://registry.npmjs.org"
+          default_value: "https://registry.npmjs.org"
         },
-        { name: "token", description: "For packages of the company", sensitive: true, required: false, value: "secret" }
+        { name: "token", description: "For packages of the company", sensitive: true, required: false }
       ],
       parameters: [
         { name: "size", display_name: "Size", type: "number", default_value: "2", mutable: true },

@@ -82,8 +82,8 @@ describeConsole(
         server,
         {
           variables: [
-            { name: "region", default_value: "eu", value: "eu" },
-            { name: "token", sensitive: true, required: false, value: "secret" }
+            { name: "region", default_value: "eu" },
+            { name: "token", sensitive: true, required: false }
           ],
           started: [{ name: "machine" }]
         },
@@ -147,7 +147,7 @@ describeConsole(
       expect((await asked).postDataJSON()).toMatchObject({
         template_id: template.id,
         // The secret is kept: it was not typed
-        user_variable_values: [{ name: "region", value: "us" }]
+        user_variable_values: [{ name: "region" }]
       })
       await page
         .getByRole("status")
