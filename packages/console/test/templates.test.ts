@@ -147,7 +147,7 @@ describeConsole(
       expect((await asked).postDataJSON()).toMatchObject({
         template_id: template.id,
         // The secret is kept: it was not typed
-        user_variable_values: [{ name: "region" }]
+        user_variable_values: [{ name: "region", value: "us" }]
       })
       await page
         .getByRole("status")
