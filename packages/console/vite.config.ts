@@ -83,6 +83,8 @@ export default defineConfig({
     outDir: "dist/site",
     emptyOutDir: true,
     target: "es2022",
+    // One file of styles, 10 kB compressed: a screen whose own styles failed to load once would stay without them
+    cssCodeSplit: false,
     // A page may not show text of a style or a script inside it
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -106,6 +106,8 @@ const send = async (
 export interface ServerOptions extends Partial<Options> {
   /** Leaves the deployment without a user. */
   readonly empty?: boolean
+  /** The port that it listens at; default a free one. */
+  readonly port?: number
 }
 
 /** Hashes in no time worth mentioning: most tests are about something else. */
@@ -114,7 +116,7 @@ const quickHasher = Argon2Hasher.layerOf({ memoryCost: 8, timeCost: 1, paralleli
 /** Starts the service on a store, without limits on the rate of calls and without a log. */
 export const startServer = async (
   storage: Layer.Layer<Stored, unknown>,
-  { empty = false, ...options }: ServerOptions = {}
+  { empty = false, port = 0, ...options }: ServerOptions = {}
 ): Promise<TestServer> => {
   const { advance, clock } = movableClock()
   const atelier = await Atelier.make({
@@ -128,7 +130,7 @@ export const startServer = async (
   })
   const server = createServer(serverOptions, atelier.handler)
   server.on("upgrade", atelier.upgrade)
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("no port")
   const url = `http://127.0.0.1:${address.port}`
@@ -216,8 +218,8 @@ export const startServer = async (
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
-      await closed
-      await atelier.dispose()
+      // Connections that became WebSockets end with the service
+      await Promise.all([closed, atelier.dispose()])
     }
   }
 }

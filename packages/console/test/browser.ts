@@ -1,12 +1,18 @@
 /** The console in a real browser, over the real service: one server and one browser for a file, and a window for each role. */
 import { type Browser, type BrowserContext, type ConsoleMessage, type Page } from "playwright-core"
+import type { Stored } from "@atelier/core"
+import { Postgres } from "@atelier/storage-postgres"
+import type { Layer } from "effect"
 import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest"
 import { folder, listPath } from "../src/index.js"
 import { chromiumPath, expectAccessible, startChromium } from "../../../test/outside/chromium.js"
 import { type Person, type ServerOptions, startServer, type TestServer } from "../../../test/http/server.js"
-import { type Database, databasesOf } from "../../../test/store/databases.js"
+import { type Database, databasesOf, lastingDatabaseUrl, sqliteIn } from "../../../test/store/databases.js"
 
 /** A user's role. `nobody` is a user who belongs to no organization. */
 export type Role = "owner" | "member" | "auditor" | "template-admin" | "nobody"
@@ -20,6 +26,7 @@ export interface Window {
 }
 
 export interface ConsoleTest {
+  /** Another one after a restart. */
   readonly server: TestServer
   /** Where browsers find the service, without a slash at its end. */
   readonly base: string
@@ -29,6 +36,8 @@ export interface ConsoleTest {
   readonly open: (role?: Role) => Promise<Window>
   /** What windows have complained of. A test that provokes a complaint takes it out. */
   readonly complaints: Array<string>
+  /** Ends the server, does something while it is away, and starts it on the same port and the same database, which has to last. */
+  readonly restart: (whileAway: () => Promise<void>) => Promise<void>
 }
 
 const isBuilt = existsSync(fileURLToPath(new URL(listPath, folder)))
@@ -56,17 +65,18 @@ const isNetworkChange = (message: ConsoleMessage): boolean => message.text().inc
 
 /** Starts a server and a browser. */
 export const startConsole = async (
-  storage: Database[1],
+  storage: Layer.Layer<Stored, unknown>,
   options: ServerOptions = {}
 ): Promise<ConsoleTest & { readonly close: () => Promise<void> }> => {
   const { accessUrl: base = "http://atelier.test" } = options
-  const server = await startServer(storage, options)
+  let server = await startServer(storage, options)
+  const owner = server.owner()
   const browser: Browser = await startChromium({ [new URL(base).hostname]: new URL(server.url).host })
   const complaints: Array<string> = []
   const people = new Map<Role, Promise<Person>>()
 
   const person = (role: Role): Promise<Person> => {
-    if (role === "owner") return Promise.resolve(server.owner())
+    if (role === "owner") return Promise.resolve(owner)
     const known = people.get(role) ?? (role === "nobody" ? server.aPerson({ fields: fieldsOf(role) }) : server.aMember(fieldsOf(role)))
     people.set(role, known)
     return known
@@ -100,8 +110,18 @@ export const startConsole = async (
     return { page, context, go }
   }
 
+  const restart = async (whileAway: () => Promise<void>): Promise<void> => {
+    const { port } = new URL(server.url)
+    await server.close()
+    await whileAway()
+    server = await startServer(storage, { ...options, empty: true, port: Number(port) })
+  }
+
   return {
-    server,
+    get server() {
+      return server
+    },
+    restart,
     base,
     person,
     open,
@@ -113,12 +133,16 @@ export const startConsole = async (
   }
 }
 
-/** A suite over the console, on the database that its name decides. A window that complains fails its test. */
-export const describeConsole = (name: string, define: (console: () => ConsoleTest) => void, options: ServerOptions = {}): void =>
-  describe.skipIf(!canBrowse).each(databasesOf(name))(`${name} on %s`, (_, storage) => {
+type Define = (console: () => ConsoleTest) => void
+
+type Store = readonly [kind: Database[0], storage: () => Promise<Layer.Layer<Stored, unknown>>]
+
+/** A suite over the console on each of some databases. A window that complains fails its test. */
+const describeConsoleOn = (stores: ReadonlyArray<Store>, name: string, define: Define, options: ServerOptions): void =>
+  describe.skipIf(!canBrowse).each(stores)(`${name} on %s`, (_, storage) => {
     let running: (ConsoleTest & { readonly close: () => Promise<void> }) | undefined
     beforeAll(async () => {
-      running = await startConsole(storage, options)
+      running = await startConsole(await storage(), options)
     })
     afterEach(() => {
       expect(running?.complaints.splice(0)).toStrictEqual([])
@@ -129,6 +153,37 @@ export const describeConsole = (name: string, define: (console: () => ConsoleTes
       return running
     })
   })
+
+/** A suite over the console, on the database that its name decides. */
+export const describeConsole = (name: string, define: Define, options: ServerOptions = {}): void =>
+  describeConsoleOn(
+    databasesOf(name).map(([kind, storage]) => [kind, () => Promise.resolve(storage)]),
+    name,
+    define,
+    options
+  )
+
+/** A suite over the console on each database, which outlasts a restart of its server. */
+export const describeConsoleOnEach = (name: string, define: Define, options: ServerOptions = {}): void => {
+  const folders: Array<string> = []
+  describeConsoleOn(
+    [
+      [
+        "SQLite",
+        async () => {
+          const folder = await mkdtemp(join(tmpdir(), "atelier-console-"))
+          folders.push(folder)
+          return sqliteIn(folder)
+        }
+      ],
+      ["PostgreSQL", async () => Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 })]
+    ],
+    name,
+    define,
+    options
+  )
+  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+}
 
 /** The widths that every screen works at. */
 export const widths = [1440, 768, 320] as const

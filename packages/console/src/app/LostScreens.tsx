@@ -1,14 +1,17 @@
 /** The screens for what does not exist, and for what failed in the console itself. */
 import type { ErrorComponentProps } from "@tanstack/react-router"
 import { AtelierError } from "@atelier/client"
-import { Bug, Compass } from "lucide-react"
+import { Bug, CloudOff, Compass } from "lucide-react"
+import { useEffect } from "react"
 import { errorText } from "../texts/ui.js"
 import { shellText } from "../texts/shell.js"
 import { Button, ButtonLink } from "../ui/Button.js"
 import { Code } from "../ui/Code.js"
 import { useTitle } from "../ui/Page.js"
 import { Empty, ErrorState } from "../ui/States.js"
+import { FilesLost } from "./lazy.js"
 import { queryClient } from "./queries.js"
+import { windowStorage } from "./stored.js"
 
 export const NotFoundScreen = () => {
   useTitle(shellText.notFound)
@@ -28,7 +31,35 @@ export const NotFoundScreen = () => {
   )
 }
 
-/** Catches what a screen throws; a new version of the server has other files, which a reload brings. */
+const reloadedAt = "atelier-reloaded"
+const recently = 10_000
+
+/** Loads the page again, unless that was done just before: a new version of the server has other files. */
+const reloadOnce = (): void => {
+  if (Date.now() - Number(windowStorage.read(reloadedAt) ?? 0) < recently) return
+  // A window that cannot note it would reload without end
+  if (windowStorage.write(reloadedAt, String(Date.now()))) location.reload()
+}
+
+const FilesLostScreen = () => {
+  useEffect(reloadOnce, [])
+  return (
+    <Empty
+      isScreen
+      icon={<CloudOff />}
+      title={errorText.filesLost}
+      action={
+        <Button kind="primary" onClick={() => location.reload()}>
+          {errorText.reload}
+        </Button>
+      }
+    >
+      {errorText.filesLostHint}
+    </Empty>
+  )
+}
+
+/** Catches what a screen throws. */
 export const CrashScreen = ({ error, reset }: ErrorComponentProps) => {
   if (error instanceof AtelierError) {
     const retry = (): void => {
@@ -38,6 +69,7 @@ export const CrashScreen = ({ error, reset }: ErrorComponentProps) => {
     }
     return <ErrorState isScreen error={error} onRetry={retry} />
   }
+  if (error instanceof FilesLost) return <FilesLostScreen />
   return (
     <Empty
       isScreen

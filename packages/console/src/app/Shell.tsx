@@ -1,7 +1,8 @@
 /** The frame around every screen: sidebar, banners, notices. */
+import { useQuery } from "@tanstack/react-query"
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search, X } from "lucide-react"
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react"
+import { Suspense, useEffect, useState, useSyncExternalStore } from "react"
 import { shellText } from "../texts/shell.js"
 import { IconButton } from "../ui/Button.js"
 import { Skeleton } from "../ui/States.js"
@@ -9,13 +10,16 @@ import { Banners } from "./Banners.js"
 import { config } from "./config.js"
 import { connectionState, onConnection } from "./connection.js"
 import { useKeys } from "./keys.js"
+import { lazyPart } from "./lazy.js"
 import { navigation } from "./navigation.js"
+import { meQuery } from "./session.js"
+import { isSessionOver, onSessionOver, signInAddress } from "./sessionEnd.js"
 import { Sidebar } from "./Sidebar.js"
 import { store, stored } from "./stored.js"
 import "./Shell.css"
 
-const Palette = lazy(() => import("./Palette.js").then(({ Palette }) => ({ default: Palette })))
-const KeyList = lazy(() => import("./KeyList.js").then(({ KeyList }) => ({ default: KeyList })))
+const Palette = lazyPart(() => import("./Palette.js").then(({ Palette }) => Palette))
+const KeyList = lazyPart(() => import("./KeyList.js").then(({ KeyList }) => KeyList))
 
 const collapsedKey = "atelier-sidebar"
 
@@ -67,6 +71,7 @@ export const Shell = () => {
       <div className="content">
         <Banners />
         <ConnectionNotice />
+        <SessionNotice />
         <main id="main" tabIndex={-1}>
           <Suspense fallback={<ScreenSkeleton />}>
             <Outlet />
@@ -77,6 +82,23 @@ export const Shell = () => {
         {overlay === "palette" ? <Palette onClose={() => setOverlay(undefined)} onKeys={() => setOverlay("keys")} /> : null}
         {overlay === "keys" ? <KeyList onClose={() => setOverlay(undefined)} /> : null}
       </Suspense>
+    </div>
+  )
+}
+
+const askAgain = 5_000
+
+/** Shown if the session has ended and the page stays because of what was typed. It goes when the user has signed in again. */
+const SessionNotice = () => {
+  const isOver = useSyncExternalStore(onSessionOver, isSessionOver)
+  useQuery({ ...meQuery, refetchInterval: isOver ? askAgain : false })
+  if (!isOver) return null
+  return (
+    <div className="connection" role="alert">
+      {shellText.sessionOver}
+      <a className="link" href={signInAddress()?.href} target="_blank" rel="noreferrer">
+        {shellText.signIn}
+      </a>
     </div>
   )
 }

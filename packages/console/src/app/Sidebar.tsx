@@ -1,19 +1,20 @@
 /** The sidebar: places, organization, inbox, user. */
 import { Link } from "@tanstack/react-router"
 import { ExternalLink, PanelLeft, Search } from "lucide-react"
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
 import { shellText } from "../texts/shell.js"
 import { IconButton } from "../ui/Button.js"
 import { Keys } from "../ui/Keys.js"
 import { Tooltip } from "../ui/Tooltip.js"
 import type { Destination } from "./area.js"
 import { config, isWebAddress } from "./config.js"
+import { lazyPart } from "./lazy.js"
 import { navigation } from "./navigation.js"
 import { type Check, useMay } from "./session.js"
 
-const OrganizationSwitch = lazy(() => import("./SidebarMenus.js").then(({ OrganizationSwitch }) => ({ default: OrganizationSwitch })))
-const Inbox = lazy(() => import("./SidebarMenus.js").then(({ Inbox }) => ({ default: Inbox })))
-const UserMenu = lazy(() => import("./SidebarMenus.js").then(({ UserMenu }) => ({ default: UserMenu })))
+const OrganizationSwitch = lazyPart(() => import("./SidebarMenus.js").then(({ OrganizationSwitch }) => OrganizationSwitch))
+const Inbox = lazyPart(() => import("./SidebarMenus.js").then(({ Inbox }) => Inbox))
+const UserMenu = lazyPart(() => import("./SidebarMenus.js").then(({ UserMenu }) => UserMenu))
 
 interface Props {
   readonly isCollapsed: boolean

@@ -1,9 +1,6 @@
 /** Values that the server sends as they change. */
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react"
-import { asAtelierError, statusOf } from "./client.js"
-import { mayPass, signIn } from "./queries.js"
-
-export type StreamState = "connecting" | "live" | "ended" | "failed"
+import { connecting, follow, type StreamState, type StreamStatus } from "./follow.js"
 
 export interface LiveOptions<A> {
   /** Opens the stream; undefined opens none. */
@@ -13,18 +10,12 @@ export interface LiveOptions<A> {
   readonly onValue: (value: A) => void
 }
 
-const firstPause = 1_000
-const maximumPause = 30_000
-
 /**
  * Reads one of the client's streams while the component is shown, and reports its state. It is `live` from its first value. One that fails is opened
  * again after a pause; one that is refused stays `failed`.
  */
 export const useLive = <A>({ of, onValue, open }: LiveOptions<A>): { readonly state: StreamState; readonly error: Error | undefined } => {
-  const [status, setStatus] = useState<{ readonly state: StreamState; readonly error: Error | undefined }>({
-    state: "connecting",
-    error: undefined
-  })
+  const [status, setStatus] = useState<StreamStatus>(connecting)
   const received = useEffectEvent(onValue)
   const opened = useEffectEvent((signal: AbortSignal) => open?.(signal))
   const key = JSON.stringify(of)
@@ -32,30 +23,12 @@ export const useLive = <A>({ of, onValue, open }: LiveOptions<A>): { readonly st
   useEffect(() => {
     if (!isOpen) return undefined
     const controller = new AbortController()
-    const { signal } = controller
-    const read = async (): Promise<void> => {
-      setStatus({ state: "connecting", error: undefined })
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          for await (const value of opened(signal) ?? []) {
-            if (signal.aborted) return
-            setStatus((before) => (before.state === "live" ? before : { state: "live", error: undefined }))
-            received(value)
-          }
-          if (!signal.aborted) setStatus({ state: "ended", error: undefined })
-          return
-        } catch (error) {
-          if (signal.aborted) return
-          if (statusOf(error) === 401) signIn()
-          setStatus({ state: "failed", error: asAtelierError(error) })
-          if (!mayPass(error)) return
-        }
-        // The client makes a lost connection again, but not one that never was
-        await new Promise((resolve) => setTimeout(resolve, Math.min(maximumPause, firstPause * 2 ** attempt)))
-        if (signal.aborted) return
-      }
-    }
-    void read()
+    void follow({
+      open: (signal) => opened(signal) ?? [],
+      onValue: (value) => received(value),
+      onStatus: setStatus,
+      signal: controller.signal
+    })
     return () => controller.abort(new Error("The screen was left."))
   }, [key, isOpen])
   return status

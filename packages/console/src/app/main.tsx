@@ -10,7 +10,6 @@ import { TooltipProvider } from "../ui/Tooltip.js"
 import { queryClient } from "./queries.js"
 import { router } from "./router.js"
 import { appearanceQuery, meQuery, organizationsQuery } from "./session.js"
-import { windowStorage } from "./stored.js"
 import { followTheme } from "./theme.js"
 
 followTheme()
@@ -22,17 +21,6 @@ for (const ask of [
   () => queryClient.prefetchQuery(appearanceQuery)
 ])
   void ask()
-
-// A new version of the server has replaced the files of this one
-addEventListener("vite:preloadError", (event) => {
-  const key = "atelier-reloaded"
-  const last = Number(windowStorage.read(key) ?? 0)
-  const pause = 10_000
-  // A window that cannot note it would reload without end
-  if (Date.now() - last < pause || !windowStorage.write(key, String(Date.now()))) return
-  event.preventDefault()
-  location.reload()
-})
 
 const root = document.querySelector("#root")
 if (root !== null) {

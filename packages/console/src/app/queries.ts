@@ -1,27 +1,10 @@
 /** The cache of what the server said. */
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query"
 import { statusOf } from "./client.js"
-import { config } from "./config.js"
 import { connectionState, onConnection } from "./connection.js"
+import { isSessionOver, onSessionOver, signIn } from "./sessionEnd.js"
 
 const maximumRetries = 2
-
-let isLeaving = false
-
-/** Has a visitor without a session sign in, and come back to where they were. */
-export const signIn = (): void => {
-  if (isLeaving || config.login === null) return
-  isLeaving = true
-  const here = `${location.pathname}${location.search}${location.hash}`
-  const address = new URL(config.login, location.href)
-  address.searchParams.set("redirect", here)
-  location.assign(address)
-}
-
-// The page as it was left, which the back button brings
-addEventListener("pageshow", ({ persisted }) => {
-  if (persisted) isLeaving = false
-})
 
 const onError = (error: unknown): void => {
   if (statusOf(error) === 401) signIn()
@@ -46,6 +29,11 @@ export const queryClient = new QueryClient({
     },
     mutations: { networkMode: "always" }
   }
+})
+
+// What was refused while there was no session
+onSessionOver(() => {
+  if (!isSessionOver()) void queryClient.invalidateQueries()
 })
 
 // What was missed while the server was away

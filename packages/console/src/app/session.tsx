@@ -7,14 +7,25 @@ import * as users from "@atelier/client/users"
 import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import { useSyncExternalStore } from "react"
 import { client } from "./client.js"
+import { noteSession } from "./sessionEnd.js"
 import { store, stored } from "./stored.js"
 
 const minute = 60_000
 
+const meKey = ["me"]
+
 export const meQuery = queryOptions({
-  queryKey: ["me"],
-  queryFn: ({ signal }) => users.getUser(client, { user: "me" }, { signal }),
-  staleTime: 5 * minute
+  queryKey: meKey,
+  queryFn: async ({ client: cache, signal }) => {
+    const me = await users.getUser(client, { user: "me" }, { signal })
+    const before = cache.getQueryData<User>(meKey)
+    // Another user has signed in meanwhile, in another window
+    if (before !== undefined && before.id !== me.id) location.reload()
+    noteSession()
+    return me
+  },
+  staleTime: 5 * minute,
+  refetchOnWindowFocus: "always"
 })
 
 export const organizationsQuery = queryOptions({

@@ -1,15 +1,16 @@
 /** What this browser keeps of the user's choices. */
 
-/** Keeps texts in one of the browser's storages. A browser may have it switched off: they then last as long as the page. */
+/** Keeps texts in one of the browser's storages. It may be switched off or full: what it does not take lasts as long as the page. */
 const keeper = (storage: () => Storage) => {
-  const kept = new Map<string, string>()
+  const kept = new Map<string, string | undefined>()
   return {
     /** The value that was stored; null for none. */
     read: (key: string): string | null => {
+      if (kept.has(key)) return kept.get(key) ?? null
       try {
         return storage().getItem(key)
       } catch {
-        return kept.get(key) ?? null
+        return null
       }
     },
     /** Stores a value; undefined removes it. Tells whether the value will be there when the page has been loaded again. */
@@ -17,10 +18,10 @@ const keeper = (storage: () => Storage) => {
       try {
         if (value === undefined) storage().removeItem(key)
         else storage().setItem(key, value)
+        kept.delete(key)
         return true
       } catch {
-        if (value === undefined) kept.delete(key)
-        else kept.set(key, value)
+        kept.set(key, value)
         return false
       }
     }

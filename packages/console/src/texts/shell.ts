@@ -21,6 +21,8 @@ export const shellText = {
   keyboard: "Keyboard shortcuts",
   create: "New workspace",
   lost: "Connection lost. Trying again…",
+  sessionOver: "Your session has ended. What you typed is still here.",
+  signIn: "Sign in in another window",
   notFound: "There is nothing at this address",
   notFoundHint: "It may have been deleted or renamed, or the address may have a mistake.",
   home: "Go to workspaces",

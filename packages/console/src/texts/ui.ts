@@ -30,7 +30,9 @@ export const errorText = {
   requestId: (id: string) => `Request ${id}`,
   crashed: "This screen failed",
   crashedHint: "The failure is in the console itself. Reload the page; if it fails again, report it with the text below.",
-  reload: "Reload"
+  reload: "Reload",
+  filesLost: "This screen could not be loaded",
+  filesLostHint: "The server has a newer version of the console. Reload the page."
 }
 
 export const tableText = {

@@ -1,6 +1,7 @@
 /** Values over time, as a picture and as a table. The library that draws is loaded when the first chart is shown. */
 import { ChartLine, Table2 } from "lucide-react"
-import { lazy, type ReactNode, Suspense, useCallback, useState } from "react"
+import { type ReactNode, Suspense, useCallback, useState } from "react"
+import { lazyPart } from "../app/lazy.js"
 import { chartText } from "../texts/ui.js"
 import type { Tone } from "./tone.js"
 import { IconButton } from "./Button.js"
@@ -8,7 +9,7 @@ import { type ChartStep, fullTime } from "./chartTime.js"
 import { Skeleton } from "./States.js"
 import "./Chart.css"
 
-const ChartPlot = lazy(() => import("./ChartPlot.js").then(({ ChartPlot }) => ({ default: ChartPlot })))
+const ChartPlot = lazyPart(() => import("./ChartPlot.js").then(({ ChartPlot }) => ChartPlot))
 
 export interface ChartSeries {
   readonly label: string

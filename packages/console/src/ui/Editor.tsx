@@ -1,4 +1,5 @@
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
+import { lazyPart } from "../app/lazy.js"
 import { SkeletonLines } from "./States.js"
 import "./Editor.css"
 
@@ -25,7 +26,7 @@ export interface EditorProps {
   readonly goTo?: Position | undefined
 }
 
-const CodeMirror = lazy(() => import("./CodeMirror.js"))
+const CodeMirror = lazyPart(() => import("./CodeMirror.js").then(({ default: CodeMirror }) => CodeMirror))
 
 /** Edits a text file. Each file needs an editor of its own (`key`), because the steps that can be undone are those of one file. */
 export const Editor = (props: EditorProps) => (

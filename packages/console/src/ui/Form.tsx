@@ -2,7 +2,8 @@ import type { AtelierError, Validation } from "@atelier/client"
 import { type ComponentProps, createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from "react"
 import { flushSync } from "react-dom"
 import { asAtelierError } from "../app/client.js"
-import { signIn } from "../app/queries.js"
+import { signIn } from "../app/sessionEnd.js"
+import { noteSent } from "../app/unsaved.js"
 import { Callout } from "./Callout.js"
 import "./Form.css"
 
@@ -56,6 +57,7 @@ export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
     setError(undefined)
     try {
       await onSubmit(new FormData(element))
+      noteSent(element)
     } catch (refusal) {
       const known = asAtelierError(refusal)
       if (known.status === 401) signIn()

@@ -1,8 +1,9 @@
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
+import { lazyPart } from "../app/lazy.js"
 import { SkeletonLines } from "./States.js"
 import "./Markdown.css"
 
-const MarkdownTree = lazy(() => import("./MarkdownTree.js"))
+const MarkdownTree = lazyPart(() => import("./MarkdownTree.js").then(({ default: MarkdownTree }) => MarkdownTree))
 
 /** A longer text is cut: no text of a user may stop the page. */
 const maximumLength = 200_000

@@ -5,7 +5,8 @@ import { useQuery } from "@tanstack/react-query"
 import { Plug } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
-import { queryClient, signIn } from "../../app/queries.js"
+import { queryClient } from "../../app/queries.js"
+import { leaveToSignIn } from "../../app/sessionEnd.js"
 import { useMe } from "../../app/session.js"
 import { accountText, loginNames, securityText } from "../../texts/account.js"
 import { Avatar } from "../../ui/Avatar.js"
@@ -43,7 +44,7 @@ const PasswordSection = () => {
     // New fields, which are empty
     setChanges(changes + 1)
     // The session has ended with all others
-    signIn()
+    leaveToSignIn()
   }
 
   return (

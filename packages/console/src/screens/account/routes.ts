@@ -1,5 +1,6 @@
 /** The addresses of the user's own account. */
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
+import { createRoute, redirect } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export interface NotificationSearch {
@@ -18,48 +19,48 @@ export const accountRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/account",
-    component: lazyRouteComponent(() => import("./Profile.js"), "Profile")
+    component: lazyScreen(() => import("./Profile.js"), "Profile")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/security",
-    component: lazyRouteComponent(() => import("./Security.js"), "Security")
+    component: lazyScreen(() => import("./Security.js"), "Security")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/tokens",
-    component: lazyRouteComponent(() => import("./Tokens.js"), "Tokens")
+    component: lazyScreen(() => import("./Tokens.js"), "Tokens")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/tokens/new",
-    component: lazyRouteComponent(() => import("./NewToken.js"), "NewToken")
+    component: lazyScreen(() => import("./NewToken.js"), "NewToken")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/ssh-keys",
-    component: lazyRouteComponent(() => import("./SshKeys.js"), "SshKeys")
+    component: lazyScreen(() => import("./SshKeys.js"), "SshKeys")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/external-auth",
-    component: lazyRouteComponent(() => import("./ExternalAuth.js"), "ExternalAuth")
+    component: lazyScreen(() => import("./ExternalAuth.js"), "ExternalAuth")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/notifications",
     validateSearch: ({ disabled }: Readonly<Record<string, unknown>>): NotificationSearch =>
       typeof disabled === "string" && disabled !== "" ? { disabled } : {},
-    component: lazyRouteComponent(() => import("./Notifications.js"), "Notifications")
+    component: lazyScreen(() => import("./Notifications.js"), "Notifications")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/appearance",
-    component: lazyRouteComponent(() => import("./Appearance.js"), "Appearance")
+    component: lazyScreen(() => import("./Appearance.js"), "Appearance")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/settings/schedule",
-    component: lazyRouteComponent(() => import("./Schedule.js"), "Schedule")
+    component: lazyScreen(() => import("./Schedule.js"), "Schedule")
   })
 ] as const

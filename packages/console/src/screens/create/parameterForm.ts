@@ -3,6 +3,7 @@ import type { DynamicParametersResponse, PreviewParameter, Socket } from "@ateli
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { asAtelierError, client, statusOf } from "../../app/client.js"
+import { sessionAnew, signIn } from "../../app/sessionEnd.js"
 
 const typingPause = 150
 const firstPause = 500
@@ -77,6 +78,12 @@ export const useParameterForm = ({ initial, owner, version }: Options) => {
         } catch (failure) {
           if (controller.signal.aborted) return
           const status = statusOf(failure) ?? 0
+          if (status === 401) {
+            setLost(true)
+            signIn()
+            await sessionAnew(controller.signal)
+            continue
+          }
           if (status >= 400 && status < 500 && status !== 429) {
             setError(asAtelierError(failure))
             return

@@ -1,5 +1,6 @@
 /** The addresses where a workspace is made. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 /** Values of the form that a link gives: `name`, `preset`, and `param.NAME` for each parameter. */
@@ -19,12 +20,12 @@ export const createRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/new",
-    component: lazyRouteComponent(() => import("./Gallery.js"), "Gallery")
+    component: lazyScreen(() => import("./Gallery.js"), "Gallery")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/templates/$organization/$template/workspace",
     validateSearch: texts,
-    component: lazyRouteComponent(() => import("./CreateWorkspace.js"), "CreateWorkspace")
+    component: lazyScreen(() => import("./CreateWorkspace.js"), "CreateWorkspace")
   })
 ] as const

@@ -1,5 +1,6 @@
 /** The address of the deployment's insights. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 import { type UsageSearch, usageSearch } from "./usageSearch.js"
 
@@ -16,6 +17,6 @@ export const insightsRoutes = [
       ...usageSearch(search),
       ...(typeof search["templates"] === "string" && search["templates"] !== "" ? { templates: search["templates"] } : {})
     }),
-    component: lazyRouteComponent(() => import("./Insights.js"), "Insights")
+    component: lazyScreen(() => import("./Insights.js"), "Insights")
   })
 ] as const

@@ -1,6 +1,7 @@
 /** The addresses of the logs. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
 import { filterSearch } from "../../app/filter.js"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export const logRoutes = [
@@ -8,12 +9,12 @@ export const logRoutes = [
     getParentRoute: () => rootRoute,
     path: "/audit",
     validateSearch: filterSearch,
-    component: lazyRouteComponent(() => import("./AuditLog.js"), "AuditLog")
+    component: lazyScreen(() => import("./AuditLog.js"), "AuditLog")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/connectionlog",
     validateSearch: filterSearch,
-    component: lazyRouteComponent(() => import("./ConnectionLog.js"), "ConnectionLog")
+    component: lazyScreen(() => import("./ConnectionLog.js"), "ConnectionLog")
   })
 ] as const

@@ -1,6 +1,7 @@
 /** The addresses of users, organizations, their members, groups and roles. */
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
+import { createRoute, redirect } from "@tanstack/react-router"
 import { filterSearch } from "../../app/filter.js"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export const peopleRoutes = [
@@ -16,17 +17,17 @@ export const peopleRoutes = [
     getParentRoute: () => rootRoute,
     path: "/deployment/users",
     validateSearch: filterSearch,
-    component: lazyRouteComponent(() => import("./UserList.js"), "UserList")
+    component: lazyScreen(() => import("./UserList.js"), "UserList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/deployment/users/$user",
-    component: lazyRouteComponent(() => import("./UserDetail.js"), "UserDetail")
+    component: lazyScreen(() => import("./UserDetail.js"), "UserDetail")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations",
-    component: lazyRouteComponent(() => import("./OrganizationList.js"), "OrganizationList")
+    component: lazyScreen(() => import("./OrganizationList.js"), "OrganizationList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
@@ -39,42 +40,42 @@ export const peopleRoutes = [
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/members",
     validateSearch: filterSearch,
-    component: lazyRouteComponent(() => import("./MemberList.js"), "MemberList")
+    component: lazyScreen(() => import("./MemberList.js"), "MemberList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/groups",
-    component: lazyRouteComponent(() => import("./GroupList.js"), "GroupList")
+    component: lazyScreen(() => import("./GroupList.js"), "GroupList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/groups/$group",
     validateSearch: filterSearch,
-    component: lazyRouteComponent(() => import("./GroupDetail.js"), "GroupDetail")
+    component: lazyScreen(() => import("./GroupDetail.js"), "GroupDetail")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/roles",
-    component: lazyRouteComponent(() => import("./RoleList.js"), "RoleList")
+    component: lazyScreen(() => import("./RoleList.js"), "RoleList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/roles/$role",
-    component: lazyRouteComponent(() => import("./RoleDetail.js"), "RoleDetail")
+    component: lazyScreen(() => import("./RoleDetail.js"), "RoleDetail")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/create-role",
-    component: lazyRouteComponent(() => import("./RoleDetail.js"), "RoleCreation")
+    component: lazyScreen(() => import("./RoleDetail.js"), "RoleCreation")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/provisioners",
-    component: lazyRouteComponent(() => import("./Provisioners.js"), "Provisioners")
+    component: lazyScreen(() => import("./Provisioners.js"), "Provisioners")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/settings",
-    component: lazyRouteComponent(() => import("./OrganizationSettings.js"), "OrganizationSettings")
+    component: lazyScreen(() => import("./OrganizationSettings.js"), "OrganizationSettings")
   })
 ] as const

@@ -1,5 +1,6 @@
 /** The addresses of the sync with identity providers. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export interface SyncSearch {
@@ -11,12 +12,12 @@ export const syncRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/deployment/idp-org-sync",
-    component: lazyRouteComponent(() => import("./DeploymentProviderSync.js"), "DeploymentProviderSync")
+    component: lazyScreen(() => import("./DeploymentProviderSync.js"), "DeploymentProviderSync")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/organizations/$organization/idp-sync",
     validateSearch: ({ part }: Readonly<Record<string, unknown>>): SyncSearch => (part === "roles" ? { part } : {}),
-    component: lazyRouteComponent(() => import("./OrganizationProviderSync.js"), "OrganizationProviderSync")
+    component: lazyScreen(() => import("./OrganizationProviderSync.js"), "OrganizationProviderSync")
   })
 ] as const

@@ -1,5 +1,6 @@
 /** The addresses of tasks. Notifications and the audit log lead to them. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export interface TaskListSearch {
@@ -12,11 +13,11 @@ export const taskRoutes = [
     getParentRoute: () => rootRoute,
     path: "/tasks",
     validateSearch: ({ filter }: Readonly<Record<string, unknown>>): TaskListSearch => (typeof filter === "string" ? { filter } : {}),
-    component: lazyRouteComponent(() => import("./TaskList.js"), "TaskList")
+    component: lazyScreen(() => import("./TaskList.js"), "TaskList")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/tasks/$owner/$task",
-    component: lazyRouteComponent(() => import("./TaskDetail.js"), "TaskDetail")
+    component: lazyScreen(() => import("./TaskDetail.js"), "TaskDetail")
   })
 ] as const

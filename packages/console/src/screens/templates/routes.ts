@@ -1,6 +1,7 @@
 /** The addresses of templates. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
 import { filterSearch } from "../../app/filter.js"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 import { usageSearch } from "../insights/usageSearch.js"
 
@@ -22,32 +23,32 @@ const list = createRoute({
   getParentRoute: () => rootRoute,
   path: "/templates",
   validateSearch: filterSearch,
-  component: lazyRouteComponent(() => import("./TemplateList.js"), "TemplateList")
+  component: lazyScreen(() => import("./TemplateList.js"), "TemplateList")
 })
 
 const starters = createRoute({
   getParentRoute: () => rootRoute,
   path: "/starter-templates",
-  component: lazyRouteComponent(() => import("./Starters.js"), "Starters")
+  component: lazyScreen(() => import("./Starters.js"), "Starters")
 })
 
 const template = createRoute({
   getParentRoute: () => rootRoute,
   path: "/templates/$organization/$template",
-  component: lazyRouteComponent(() => import("./TemplateFrame.js"), "TemplateFrame")
+  component: lazyScreen(() => import("./TemplateFrame.js"), "TemplateFrame")
 })
 
 const overview = createRoute({
   getParentRoute: () => template,
   path: "/",
-  component: lazyRouteComponent(() => import("./Overview.js"), "Overview")
+  component: lazyScreen(() => import("./Overview.js"), "Overview")
 })
 
 const versions = createRoute({
   getParentRoute: () => template,
   path: "/versions",
   validateSearch: ({ archived }: Readonly<Record<string, unknown>>): VersionListSearch => (archived === true ? { archived } : {}),
-  component: lazyRouteComponent(() => import("./VersionList.js"), "VersionList")
+  component: lazyScreen(() => import("./VersionList.js"), "VersionList")
 })
 
 const version = createRoute({
@@ -55,51 +56,51 @@ const version = createRoute({
   path: "/versions/$version",
   validateSearch: (search: Readonly<Record<string, unknown>>): VersionSearch =>
     typeof search["with"] === "string" ? { with: search["with"] } : {},
-  component: lazyRouteComponent(() => import("./VersionDetail.js"), "VersionDetail")
+  component: lazyScreen(() => import("./VersionDetail.js"), "VersionDetail")
 })
 
 const editor = createRoute({
   getParentRoute: () => rootRoute,
   path: "/templates/$organization/$template/versions/$version/edit",
   validateSearch: ({ file }: Readonly<Record<string, unknown>>): EditorSearch => (typeof file === "string" ? { file } : {}),
-  component: lazyRouteComponent(() => import("./editor/TemplateEditor.js"), "TemplateEditor")
+  component: lazyScreen(() => import("./editor/TemplateEditor.js"), "TemplateEditor")
 })
 
 const insights = createRoute({
   getParentRoute: () => template,
   path: "/insights",
   validateSearch: usageSearch,
-  component: lazyRouteComponent(() => import("./TemplateInsights.js"), "TemplateInsights")
+  component: lazyScreen(() => import("./TemplateInsights.js"), "TemplateInsights")
 })
 
 const prebuilds = createRoute({
   getParentRoute: () => template,
   path: "/prebuilds",
-  component: lazyRouteComponent(() => import("./Prebuilds.js"), "Prebuilds")
+  component: lazyScreen(() => import("./Prebuilds.js"), "Prebuilds")
 })
 
 const settings = createRoute({
   getParentRoute: () => template,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./settings/General.js"), "General")
+  component: lazyScreen(() => import("./settings/General.js"), "General")
 })
 
 const schedule = createRoute({
   getParentRoute: () => template,
   path: "/settings/schedule",
-  component: lazyRouteComponent(() => import("./settings/Schedule.js"), "Schedule")
+  component: lazyScreen(() => import("./settings/Schedule.js"), "Schedule")
 })
 
 const permissions = createRoute({
   getParentRoute: () => template,
   path: "/settings/permissions",
-  component: lazyRouteComponent(() => import("./settings/Permissions.js"), "Permissions")
+  component: lazyScreen(() => import("./settings/Permissions.js"), "Permissions")
 })
 
 const variables = createRoute({
   getParentRoute: () => template,
   path: "/settings/variables",
-  component: lazyRouteComponent(() => import("./settings/Variables.js"), "Variables")
+  component: lazyScreen(() => import("./settings/Variables.js"), "Variables")
 })
 
 export const templateRoutes = [

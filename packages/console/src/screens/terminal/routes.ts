@@ -1,5 +1,6 @@
 /** The address of a workspace's terminals. The page at `…/terminal` is the server's own, and works without the console. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export interface TerminalSearch {
@@ -20,6 +21,6 @@ export const terminalRoutes = [
       const app = textOf(search["app"])
       return { ...(agent === undefined ? {} : { agent }), ...(app === undefined ? {} : { app }) }
     },
-    component: lazyRouteComponent(() => import("./TerminalScreen.js"), "TerminalScreen")
+    component: lazyScreen(() => import("./TerminalScreen.js"), "TerminalScreen")
   })
 ] as const

@@ -1,5 +1,6 @@
 /** The addresses of workspaces. */
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
+import { createRoute, redirect } from "@tanstack/react-router"
+import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
 export interface WorkspaceListSearch {
@@ -24,56 +25,56 @@ const list = createRoute({
   getParentRoute: () => rootRoute,
   path: "/workspaces",
   validateSearch: ({ filter }: Readonly<Record<string, unknown>>): WorkspaceListSearch => (typeof filter === "string" ? { filter } : {}),
-  component: lazyRouteComponent(() => import("./WorkspaceList.js"), "WorkspaceList")
+  component: lazyScreen(() => import("./WorkspaceList.js"), "WorkspaceList")
 })
 
 const workspace = createRoute({
   getParentRoute: () => rootRoute,
   path: "/@{$owner}/$workspace",
-  component: lazyRouteComponent(() => import("./detail/WorkspaceFrame.js"), "WorkspaceFrame")
+  component: lazyScreen(() => import("./detail/WorkspaceFrame.js"), "WorkspaceFrame")
 })
 
 const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
-  component: lazyRouteComponent(() => import("./detail/Overview.js"), "Overview")
+  component: lazyScreen(() => import("./detail/Overview.js"), "Overview")
 })
 
 const buildList = createRoute({
   getParentRoute: () => workspace,
   path: "/builds",
-  component: lazyRouteComponent(() => import("./detail/BuildList.js"), "BuildList")
+  component: lazyScreen(() => import("./detail/BuildList.js"), "BuildList")
 })
 
 const build = createRoute({
   getParentRoute: () => workspace,
   path: "/builds/$build",
-  component: lazyRouteComponent(() => import("./detail/BuildDetail.js"), "BuildDetail")
+  component: lazyScreen(() => import("./detail/BuildDetail.js"), "BuildDetail")
 })
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./detail/Settings.js"), "Settings")
+  component: lazyScreen(() => import("./detail/Settings.js"), "Settings")
 })
 
 const parameters = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/parameters",
   validateSearch: ({ update }: Readonly<Record<string, unknown>>): ParametersSearch => (update === true ? { update } : {}),
-  component: lazyRouteComponent(() => import("./detail/Parameters.js"), "Parameters")
+  component: lazyScreen(() => import("./detail/Parameters.js"), "Parameters")
 })
 
 const schedule = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/schedule",
-  component: lazyRouteComponent(() => import("./detail/Schedule.js"), "Schedule")
+  component: lazyScreen(() => import("./detail/Schedule.js"), "Schedule")
 })
 
 const sharing = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/sharing",
-  component: lazyRouteComponent(() => import("./detail/Sharing.js"), "Sharing")
+  component: lazyScreen(() => import("./detail/Sharing.js"), "Sharing")
 })
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -96,7 +97,7 @@ const files = createRoute({
     const path = textOf(search["path"])
     return { ...(agent === undefined ? {} : { agent }), ...(path === undefined ? {} : { path }) }
   },
-  component: lazyRouteComponent(() => import("../files/Files.js"), "Files")
+  component: lazyScreen(() => import("../files/Files.js"), "Files")
 })
 
 export interface ProcessesSearch extends InsideSearch {
@@ -112,7 +113,7 @@ const processes = createRoute({
     const process = textOf(search["process"])
     return { ...(agent === undefined ? {} : { agent }), ...(process === undefined ? {} : { process }) }
   },
-  component: lazyRouteComponent(() => import("../processes/Processes.js"), "Processes")
+  component: lazyScreen(() => import("../processes/Processes.js"), "Processes")
 })
 
 export const workspaceRoutes = [
