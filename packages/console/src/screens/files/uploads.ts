@@ -1,7 +1,7 @@
 /** The uploads of a screen: one after the other, each with its progress. */
 import { useEffect, useRef, useState } from "react"
 import { asAtelierError, statusOf } from "../../app/client.js"
-import { signIn } from "../../app/queries.js"
+import { signIn } from "../../app/sessionEnd.js"
 import { type Expected, type Place, upload } from "./transfer.js"
 
 export interface Upload {

@@ -3,7 +3,8 @@ import { AtelierError } from "@atelier/client"
 import * as processes from "@atelier/client/processes"
 import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { client } from "../../app/client.js"
-import { type StreamState, useLive } from "../../app/live.js"
+import type { StreamState } from "../../app/follow.js"
+import { useLive } from "../../app/live.js"
 import { type Channel, type OutputLine, OutputLines } from "./lines.js"
 
 interface Part {
