@@ -14,7 +14,6 @@ const allowed: ReadonlyArray<string> = [
   "packages/agent-protocol/src/yamux/Session.ts",
   "packages/agent/src/Agent.ts",
   "packages/agent/src/streams/ReverseStreams.ts",
-  "packages/agent/src/streams/serveStream.ts",
   "packages/node/src/agentSocket.ts",
   "packages/storage-postgres/src/EventBus.ts"
 ]
