@@ -81,12 +81,24 @@ const socketOf = ({ finish, put, take }: DirectStream) => {
       unsent = undefined
       done(error)
     }
-    const next = (at: number): void => {
-      const chunk = chunks[at]
-      if (chunk === undefined) over()
-      else put(chunk, (error) => (error === undefined ? next(at + 1) : over(lost(error))))
+    let at = 0
+    // A loop: a client may cause thousands of chunks in one call, too many for calls within calls
+    const go = (): void => {
+      for (let chunk = chunks[at]; chunk !== undefined; chunk = chunks[at]) {
+        at += 1
+        let isAtOnce = true
+        let isTaken = false
+        put(chunk, (error) => {
+          if (error !== undefined) return over(lost(error))
+          isTaken = true
+          if (!isAtOnce) go()
+        })
+        isAtOnce = false
+        if (!isTaken) return
+      }
+      over()
     }
-    next(0)
+    go()
   }
   const read = (): void => {
     while (!socket.destroyed) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { AgentStream } from "@atelier/core/network"
+import type { AgentStream, DirectStream } from "@atelier/core/network"
 import { Effect, Exit, Option, Queue, Scope } from "effect"
 import { agentSocket } from "../src/index.js"
 
@@ -29,6 +29,29 @@ describe("the socket of an agent's stream", () => {
       yield* arriving.offer(Option.none())
       yield* Effect.async<void>((resume) => void socket.once("close", () => resume(Effect.void)))
       expect({ read, written }).toEqual({ read: ["1", "2"], written: ["a", "b", "c", "end"] })
+    })
+  )
+
+  it.scoped("carries thousands of small pieces that are written together", () =>
+    Effect.gen(function* () {
+      const count = 20_000
+      const put: Array<number> = []
+      const direct: DirectStream = {
+        take: () => undefined,
+        put: (bytes, done) => {
+          put.push(...bytes)
+          done()
+        },
+        finish: () => undefined
+      }
+      const socket = yield* agentSocket({ ...silent, direct })
+      socket.cork()
+      for (let at = 0; at < count; at++) socket.write(Uint8Array.of(at % 251))
+      yield* Effect.async<void>((resume) => {
+        socket.end(() => resume(Effect.void))
+        socket.uncork()
+      })
+      expect(put).toEqual(Array.from({ length: count }, (_, at) => at % 251))
     })
   )
 

@@ -20,13 +20,24 @@ const socketOf = ({ finish, put, take }: DirectStream) => {
       unsent = undefined
       done(error)
     }
-    const next = (at: number): void => {
-      const chunk = chunks[at]
-      if (chunk === undefined) return
-      const isLast = at === chunks.length - 1
-      put(chunk, (error) => (error === undefined ? next(at + 1) : over(broken)), isLast ? () => over(null) : undefined)
+    let at = 0
+    // A loop: a client may cause thousands of chunks in one call, too many for calls within calls
+    const go = (): void => {
+      for (let chunk = chunks[at]; chunk !== undefined; chunk = chunks[at]) {
+        at += 1
+        let isAtOnce = true
+        let isTaken = false
+        const taken = (error?: Error): void => {
+          if (error !== undefined) return over(broken)
+          isTaken = true
+          if (!isAtOnce) go()
+        }
+        put(chunk, taken, at === chunks.length ? () => over(null) : undefined)
+        isAtOnce = false
+        if (!isTaken) return
+      }
     }
-    next(0)
+    go()
   }
   const read = (): void => {
     while (!socket.destroyed) {
