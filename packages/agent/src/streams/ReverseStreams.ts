@@ -74,7 +74,11 @@ const carried = (stream: ByteStream, socket: Socket): Effect.Effect<void, Stream
       hasEnded = true
       if (!isWaiting) endDownwards()
     })
-    socket.once("close", () => fail(brokenOff()))
+    socket.once("close", () => {
+      // Both directions have ended: its last bytes only wait for the server
+      if (hasEnded && socket.writableFinished) return
+      fail(brokenOff())
+    })
     upwards()
     return Effect.sync(() => {
       isOver = true

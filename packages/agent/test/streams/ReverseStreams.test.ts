@@ -97,6 +97,25 @@ it.scopedLive("a program that ends while its last bytes wait for the reader lose
   })
 )
 
+it.scopedLive("a program that answers a finished stream and closes loses no bytes that wait", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    // The window of a new stream has room for all but the last bytes: a part of it was for the answer of the agent
+    const sent = Buffer.alloc(256 * 1024, "atelier")
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const port = yield* program((socket) => {
+      socket.resume().on("end", () => socket.end(sent))
+      socket.on("close", () => finish())
+    })
+    const stream = yield* ReverseStream.open(session, { kind: "tcp", port })
+    yield* stream.finish
+    yield* Effect.promise(() => finished)
+    for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    expect((yield* readAll(stream)).equals(sent)).toBe(true)
+  })
+)
+
 it.scopedLive("closing a stream closes its connection to the program", () =>
   Effect.gen(function* () {
     const session = yield* connectedAgent
