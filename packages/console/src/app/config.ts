@@ -1,5 +1,7 @@
 /** What the server tells the page: where it is mounted, and whose it is. */
 
+import { isOfService } from "./addresses.js"
+
 export interface Brand {
   readonly name: string
   /** The word in the names of headers and parameters. */
@@ -67,6 +69,9 @@ export const iconOf = (icon: string | undefined): { readonly address: string } |
     const points = emoji.split("-").map((point) => Number.parseInt(point, 16))
     return points.every((point) => point <= 0x10ffff) ? { signs: String.fromCodePoint(...points) } : undefined
   }
-  if (/^\/(?![/\\])/.test(icon)) return { address: `${config.api}${icon}` }
+  if (icon.startsWith("/")) {
+    const address = `${config.api}${icon}`
+    return isOfService(address, config.api, document.baseURI) ? { address } : undefined
+  }
   return icon.startsWith("data:image/") ? { address: icon } : undefined
 }

@@ -1,11 +1,9 @@
 /** The elements of a text in Markdown. The parser gives a tree and no HTML: only what is named here is drawn. */
-import { Lexer, type MarkedToken, type Token, type Tokens } from "marked"
+import type { MarkedToken, Token, Tokens } from "marked"
 import { Fragment, type ReactNode, useMemo } from "react"
 import { iconOf } from "../app/config.js"
 import { markdownText } from "../texts/ui.js"
-
-/** Deeper nesting is shown as it is written. */
-const maximumDepth = 24
+import { maximumDepth, tokensOf } from "./markdownTokens.js"
 
 const isWeb = (address: string): boolean => /^https?:\/\//i.test(address) && URL.canParse(address)
 
@@ -135,11 +133,14 @@ const element = (given: Token, depth: number): ReactNode => {
 const drawn = (tokens: ReadonlyArray<Token>, depth: number): ReactNode =>
   tokens.map((token, index) => <Fragment key={index}>{element(token, depth)}</Fragment>)
 
-/** What editors of documentation put before a text for machines. */
-const frontMatter = /^---\r?\n[\s\S]*?\r?\n---\r?\n/
-
 const MarkdownTree = ({ text }: { readonly text: string }) => {
-  const tokens = useMemo(() => new Lexer({ gfm: true }).lex(text.replace(frontMatter, "")), [text])
+  const tokens = useMemo(() => tokensOf(text), [text])
+  if (tokens === undefined)
+    return (
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    )
   return <>{drawn(tokens, 0)}</>
 }
 
