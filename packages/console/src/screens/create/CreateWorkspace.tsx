@@ -1,6 +1,5 @@
 /** The form that makes a workspace from a template. */
 import type { Preset, Template } from "@atelier/client"
-import * as templates from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
 import * as workspaces from "@atelier/client/workspaces"
 import { useQuery } from "@tanstack/react-query"
@@ -18,6 +17,7 @@ import { Field, Input } from "../../ui/Field.js"
 import { Form, useFormBusy } from "../../ui/Form.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { templateQuery } from "../templates/queries.js"
 import { ExternalAccounts, useExternalAccounts } from "./ExternalAccounts.js"
 import { nameIdea } from "./nameIdeas.js"
 import { OwnerChoice } from "./OwnerChoice.js"
@@ -29,10 +29,7 @@ const route = getRouteApi("/templates/$organization/$template/workspace")
 
 export const CreateWorkspace = () => {
   const { organization, template: name } = route.useParams()
-  const { data, error, isLoadingError, refetch } = useQuery({
-    queryKey: ["templates", organization, name],
-    queryFn: ({ signal }) => templates.getTemplateByName(client, { organization, templatename: name }, { signal })
-  })
+  const { data, error, isLoadingError, refetch } = useQuery(templateQuery(organization, name))
   if (isLoadingError) return <ErrorState isScreen error={error} onRetry={refetch} />
   return (
     <Page width="narrow">

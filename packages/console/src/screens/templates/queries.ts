@@ -10,7 +10,7 @@ import { useMay } from "../../app/session.js"
 
 export const templateQuery = (organization: string, name: string) =>
   queryOptions({
-    queryKey: ["templates", organization, name],
+    queryKey: ["templates", "named", organization, name],
     queryFn: ({ signal }) => templates.getTemplateByName(client, { organization, templatename: name }, { signal })
   })
 

@@ -14,6 +14,7 @@ import { Form, FormActions } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify } from "../../../ui/Toast.js"
 import { refreshTemplates, templateQuery, useTemplateRights } from "../queries.js"
+import { changedOf } from "./changed.js"
 import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
 
 const choicesOf = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
@@ -29,10 +30,13 @@ const Parts = ({ template: current }: { readonly template: Template }) => {
   // As it was when the form was opened: what is typed stays when the template is read again
   const [template, setTemplate] = useState(current)
   const navigate = useNavigate()
-  const changed = async (next: Template): Promise<void> => {
+  const send = async (body: Partial<Template>): Promise<void> => {
+    if (Object.keys(body).length === 0) return notify(settingsText.saved)
+    const next = await templates.updateTemplate(client, { template: template.id, body })
     const { name, organization_name } = next
     queryClient.setQueryData(templateQuery(organization_name, name).queryKey, next)
-    setTemplate(next)
+    // The fields still show what they showed: with what others changed, they would seem to differ
+    setTemplate((before) => ({ ...before, ...body }))
     if (name !== template.name) {
       await navigate({
         to: "/templates/$organization/$template/settings",
@@ -46,23 +50,19 @@ const Parts = ({ template: current }: { readonly template: Template }) => {
   const save = async (form: FormData): Promise<void> => {
     const text = (name: string): string => String(form.get(name) ?? "").trim()
     const isOn = (name: string): boolean => form.get(name) === "on"
-    const { name } = template
-    await changed(
-      await templates.updateTemplate(client, {
-        template: template.id,
-        body: {
-          ...(text("name") === name ? {} : { name: text("name") }),
-          display_name: text("display_name"),
-          description: text("description"),
-          icon: text("icon"),
-          require_active_version: isOn("require_active_version"),
-          allow_user_cancel_workspace_jobs: isOn("allow_user_cancel_workspace_jobs"),
-          agents_allowed: isOn("agents_allowed"),
-          disable_module_cache: isOn("disable_module_cache"),
-          use_classic_parameter_flow: isOn("use_classic_parameter_flow"),
-          max_port_share_level: oneOf(settingsText.portLevels, form.get("max_port_sharing_level"), template.max_port_share_level),
-          cors_behavior: oneOf(settingsText.corsLevels, form.get("cors_behavior"), template.cors_behavior)
-        }
+    await send(
+      changedOf(template, {
+        name: text("name"),
+        display_name: text("display_name"),
+        description: text("description"),
+        icon: text("icon"),
+        require_active_version: isOn("require_active_version"),
+        allow_user_cancel_workspace_jobs: isOn("allow_user_cancel_workspace_jobs"),
+        agents_allowed: isOn("agents_allowed"),
+        disable_module_cache: isOn("disable_module_cache"),
+        use_classic_parameter_flow: isOn("use_classic_parameter_flow"),
+        max_port_share_level: oneOf(settingsText.portLevels, form.get("max_port_sharing_level"), template.max_port_share_level),
+        cors_behavior: oneOf(settingsText.corsLevels, form.get("cors_behavior"), template.cors_behavior)
       })
     )
   }
@@ -127,12 +127,7 @@ const Parts = ({ template: current }: { readonly template: Template }) => {
       <Section title={settingsText.deprecation} description={settingsText.deprecationHint}>
         <Form
           onSubmit={async (form) =>
-            changed(
-              await templates.updateTemplate(client, {
-                template: template.id,
-                body: { deprecation_message: String(form.get("deprecation_message") ?? "").trim() }
-              })
-            )
+            send(changedOf(template, { deprecation_message: String(form.get("deprecation_message") ?? "").trim() }))
           }
         >
           <Field label={settingsText.deprecationMessage} name="deprecation_message" hint={settingsText.deprecationMessageHint} isOptional>
@@ -177,7 +172,7 @@ const Delete = ({ template }: { readonly template: Template }) => {
           await templates.deleteTemplate(client, { template: id })
           await navigate({ to: "/templates" })
           notify(settingsText.deleted(shown))
-          queryClient.removeQueries({ queryKey: ["templates", template.organization_name, name] })
+          queryClient.removeQueries({ queryKey: templateQuery(template.organization_name, name).queryKey })
           await refreshTemplates()
         }}
       />

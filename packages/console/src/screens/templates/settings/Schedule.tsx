@@ -11,6 +11,7 @@ import { Form, FormActions } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify } from "../../../ui/Toast.js"
 import { refreshTemplates, templateQuery } from "../queries.js"
+import { changedOf } from "./changed.js"
 import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
 
 const minute = 60_000
@@ -68,26 +69,32 @@ const ScheduleForm = ({ template: given }: { readonly template: Template }) => {
   const isRight = Object.values(lengths).every(isLength) && (stopDays.length === 0 || areWeeksRight)
 
   const save = async (): Promise<void> => {
+    const changed = changedOf(template, {
+      default_ttl_ms: milliseconds("default_ttl_ms"),
+      activity_bump_ms: milliseconds("activity_bump_ms"),
+      time_til_autostop_notify_ms: milliseconds("time_til_autostop_notify_ms"),
+      failure_ttl_ms: milliseconds("failure_ttl_ms"),
+      time_til_dormant_ms: milliseconds("time_til_dormant_ms"),
+      time_til_dormant_autodelete_ms: milliseconds("time_til_dormant_autodelete_ms"),
+      autostop_requirement: { days_of_week: stopDays.filter(isDay), weeks: areWeeksRight ? Number(weeks) : 1 },
+      autostart_requirement: { days_of_week: startDays.filter(isDay) },
+      allow_user_autostart: mayStart,
+      allow_user_autostop: mayStop
+    })
+    if (Object.keys(changed).length === 0) return notify(settingsText.saved)
     const next = await templates.updateTemplate(client, {
       template: template.id,
       body: {
-        default_ttl_ms: milliseconds("default_ttl_ms"),
-        activity_bump_ms: milliseconds("activity_bump_ms"),
-        time_til_autostop_notify_ms: milliseconds("time_til_autostop_notify_ms"),
-        failure_ttl_ms: milliseconds("failure_ttl_ms"),
-        time_til_dormant_ms: milliseconds("time_til_dormant_ms"),
-        time_til_dormant_autodelete_ms: milliseconds("time_til_dormant_autodelete_ms"),
-        autostop_requirement: { days_of_week: stopDays.filter(isDay), weeks: areWeeksRight ? Number(weeks) : 1 },
-        autostart_requirement: { days_of_week: startDays.filter(isDay) },
-        allow_user_autostart: mayStart,
-        allow_user_autostop: mayStop,
+        ...changed,
         ...(isUseReset && isChanged("time_til_dormant_ms") ? { update_workspace_last_used_at: true } : {}),
         ...(isDormancyReset && isChanged("time_til_dormant_autodelete_ms") ? { update_workspace_dormant_at: true } : {})
       }
     })
     queryClient.setQueryData(templateQuery(next.organization_name, next.name).queryKey, next)
-    setTemplate(next)
-    setLengths(lengthsOf(next))
+    // The fields still show what they showed: with what others changed, they would seem to differ
+    const shown = { ...template, ...changed }
+    setTemplate(shown)
+    setLengths(lengthsOf(shown))
     setUseReset(false)
     setDormancyReset(false)
     notify(settingsText.saved)

@@ -5,6 +5,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../../../app/client.js"
 import { settingsText } from "../../../texts/templates.js"
+import { Button } from "../../../ui/Button.js"
+import { Callout } from "../../../ui/Callout.js"
 import { Checkbox } from "../../../ui/Field.js"
 import { Form, FormActions } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
@@ -16,26 +18,45 @@ import { givenValues, VariableFields, variablesQuery } from "../VariableFields.j
 import { VersionLog } from "../VersionLog.js"
 import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
 
-export const Variables = () => (
-  <SettingsFrame>{(template) => <Active key={template.active_version_id} template={template} />}</SettingsFrame>
-)
+export const Variables = () => <SettingsFrame>{(template) => <Active key={template.id} template={template} />}</SettingsFrame>
 
 const Active = ({ template }: { readonly template: Template }) => {
-  const { data, error, isLoadingError, refetch } = useQuery(versionQuery(template.active_version_id))
+  // As it was when the form was opened: what is typed stays when another version is promoted
+  const [opened, setOpened] = useState(template.active_version_id)
+  const { data, error, isLoadingError, refetch } = useQuery(versionQuery(opened))
   return (
     <Section title={settingsText.variables} description={settingsText.variablesHint}>
+      {opened === template.active_version_id ? null : (
+        <Callout
+          kind="warning"
+          title={settingsText.otherVersion}
+          action={
+            <Button size="small" onClick={() => setOpened(template.active_version_id)}>
+              {settingsText.otherVersionShow}
+            </Button>
+          }
+        >
+          {settingsText.otherVersionHint}
+        </Callout>
+      )}
       {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <SkeletonLines count={4} />
       ) : (
-        <VariableForm template={template} version={data} />
+        <VariableForm key={data.id} template={template} version={data} onPromoted={setOpened} />
       )}
     </Section>
   )
 }
 
-const VariableForm = ({ template, version }: { readonly template: Template; readonly version: TemplateVersion }) => {
+interface FormProps {
+  readonly template: Template
+  readonly version: TemplateVersion
+  readonly onPromoted: (version: string) => void
+}
+
+const VariableForm = ({ onPromoted, template, version }: FormProps) => {
   const { data: variables, error, isLoadingError, refetch } = useQuery(variablesQuery(version.id))
   const [made, setMade] = useState<string | undefined>()
   if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
@@ -58,9 +79,11 @@ const VariableForm = ({ template, version }: { readonly template: Template; read
         })
         setMade(id)
         await imported(id)
-        if (form.get("promote") === "on") await templateVersions.promoteTemplateVersion(client, { template: template.id, body: { id } })
+        const isPromoted = form.get("promote") === "on"
+        if (isPromoted) await templateVersions.promoteTemplateVersion(client, { template: template.id, body: { id } })
         notify(settingsText.versionMade(name))
         await refreshTemplates()
+        if (isPromoted) onPromoted(id)
       }}
     >
       <VariableFields variables={variables} />

@@ -31,7 +31,7 @@ const usualHours = 8
 const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
   const { autostart_schedule = "", id, template_id, ttl_ms = 0 } = workspace
   const { data: template } = useQuery({
-    queryKey: ["templates", template_id],
+    queryKey: ["templates", "one", template_id],
     queryFn: ({ signal }) => templates.getTemplate(client, { template: template_id }, { signal })
   })
   const written = parseSchedule(autostart_schedule)
