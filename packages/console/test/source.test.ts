@@ -4,8 +4,10 @@ import { pack } from "tar-stream"
 import { buffer } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
 import { ArchiveError, bytesOf, pathProblem, readArchive, textOf, writeArchive } from "../src/screens/templates/source/archive.js"
+import { latestOnly } from "../src/screens/templates/editor/latest.js"
 import { placesIn } from "../src/screens/templates/editor/places.js"
 import { treeRows } from "../src/screens/templates/editor/tree.js"
+import { changedOf } from "../src/screens/templates/settings/changed.js"
 import { changesOf, compareLines, type Line, linesOfChange, pairsOf, partsOf } from "../src/screens/templates/source/difference.js"
 
 const filesOf = (texts: Readonly<Record<string, string>>) => ({
@@ -20,7 +22,13 @@ const path = fc
   )
   .map((parts) => parts.join("/"))
 
-const written = async (entries: ReadonlyArray<Parameters<ReturnType<typeof pack>["entry"]>[0] & { readonly text?: string }>) => {
+type Given = Parameters<ReturnType<typeof pack>["entry"]>[0] & {
+  readonly text?: string
+  /** Records of an extended header. */
+  readonly pax?: Readonly<Record<string, string>>
+}
+
+const written = async (entries: ReadonlyArray<Given>) => {
   const tar = pack()
   for (const { text, ...header } of entries) tar.entry(header, text)
   tar.finalize()
@@ -61,9 +69,43 @@ describe("an archive", () => {
     expect(() => readArchive(new Uint8Array(2_000).fill(99))).toThrow(ArchiveError)
   })
 
+  it.each(["x", "-1024", "1.5", "1e400"])("with the length %s is refused", async (size) => {
+    const tar = await written([
+      { name: "main.tf", text: "a", pax: { size } },
+      { name: "other.tf", text: "b" }
+    ])
+    expect(() => readArchive(tar)).toThrow(ArchiveError)
+  })
+
+  it("has hard links after their files, and takes no file in the place of a link or a folder", async () => {
+    const source = readArchive(
+      await written([
+        { name: "main.tf", text: "a" },
+        { name: "again.tf", type: "link", linkname: "main.tf" },
+        { name: "link", type: "symlink", linkname: "/etc" },
+        { name: "empty/", type: "directory" }
+      ])
+    )
+    expect(source.others.map(({ kind, path }) => `${kind} ${path}`)).toStrictEqual(["hard link again.tf", "other link", "folder empty"])
+    const names = ["link", "link/x", "again.tf", "empty", "empty/x", "new/x"]
+    expect(names.map((name) => pathProblem(name, source.files, source.others))).toStrictEqual([
+      "folder",
+      "folder",
+      "folder",
+      "folder",
+      undefined,
+      undefined
+    ])
+    const bytes = writeArchive(source)
+    const headers = Array.from({ length: bytes.length / 512 }, (_, index) =>
+      textOf(bytes.subarray(index * 512, index * 512 + 8).filter(Boolean))
+    )
+    expect(headers.filter((text) => text !== "" && text !== "a")).toStrictEqual(["link", "empty/", "main.tf", "again.tf"])
+  })
+
   it("takes no name from outside, none twice, and no file as a folder", () => {
     const { files } = filesOf({ "a/b": "" })
-    expect(["", "/etc/passwd", "../x", "a/b", "a", "a/b/c", "a/c"].map((name) => pathProblem(name, files))).toStrictEqual([
+    expect(["", "/etc/passwd", "../x", "a/b", "a", "a/b/c", "a/c"].map((name) => pathProblem(name, files, []))).toStrictEqual([
       "empty",
       "outside",
       "outside",
@@ -168,5 +210,42 @@ describe("the tree of a source", () => {
     const shown = (closed: ReadonlyArray<string>) => treeRows(paths, new Set(closed)).map(({ depth, path }) => `${depth} ${path}`)
     expect(shown([])).toStrictEqual(["0 a", "1 a/x", "2 a/x/deep", "0 b", "1 b/one", "1 b/two", "0 a.txt", "0 z"])
     expect(shown(["a", "b"])).toStrictEqual(["0 a", "0 b", "0 a.txt", "0 z"])
+  })
+})
+
+describe("the draft of a source", () => {
+  it("is written once at a time, and then as it is newest", async () => {
+    const { isRunning, run, settled } = latestOnly()
+    const written: Array<string> = []
+    const write = (text: string) => async (): Promise<void> => {
+      await Promise.resolve()
+      written.push(text)
+    }
+    const all = ["a", "ab", "abc", "abcd"].map((text) => run("draft", write(text)))
+    void run("other", write("x"))
+    expect(isRunning("draft")).toBe(true)
+    await settled("draft")
+    expect(written.filter((text) => text !== "x")).toStrictEqual(["a", "abcd"])
+    await Promise.all(all)
+    expect(isRunning("draft")).toBe(false)
+  })
+
+  it("is written again after a failure, and only the last failure counts", async () => {
+    const { run } = latestOnly()
+    const failing = async (): Promise<void> => {
+      throw new Error("full")
+    }
+    const all = [run("draft", failing), run("draft", async () => undefined)]
+    await expect(Promise.all(all)).resolves.toHaveLength(2)
+    await expect(run("draft", failing)).rejects.toThrow("full")
+    await expect(run("draft", async () => undefined)).resolves.toBeUndefined()
+  })
+})
+
+describe("the settings of a template", () => {
+  it("send what differs", () => {
+    const before = { name: "docker", icon: "", days: { of: ["monday"], weeks: 1 }, other: 1 }
+    expect(changedOf(before, { name: "docker", icon: "/a.svg", days: { of: ["monday"], weeks: 1 } })).toStrictEqual({ icon: "/a.svg" })
+    expect(changedOf(before, { name: "docker", days: { of: [], weeks: 1 } })).toStrictEqual({ days: { of: [], weeks: 1 } })
   })
 })

@@ -10,7 +10,8 @@ import type { Command as Offered } from "./area.js"
 import { useAreaCommands } from "./commands.js"
 import { config } from "./config.js"
 import { navigation } from "./navigation.js"
-import { useMay } from "./session.js"
+import { useMay, useMe } from "./session.js"
+import { signOut } from "./signOut.js"
 import { chooseTheme } from "./theme.js"
 import "./Palette.css"
 
@@ -25,6 +26,7 @@ const checks = Object.fromEntries(destinations.flatMap(({ label, needs }) => (ne
 export const Palette = ({ onClose, onKeys }: Props) => {
   const [typed, setTyped] = useState("")
   const navigate = useNavigate()
+  const { id } = useMe()
   const may = useMay(checks)
   const { do: actions, go, theme } = paletteText.groups
   const places = destinations
@@ -45,7 +47,7 @@ export const Palette = ({ onClose, onKeys }: Props) => {
     { id: "system", label: shellText.themeOf(shellText.system), group: theme, icon: Monitor, run: () => chooseTheme("system") },
     ...(config.logout === null
       ? []
-      : [{ id: "sign-out", label: shellText.signOut, group: actions, icon: LogOut, run: () => location.assign(config.logout ?? "/") }])
+      : [{ id: "sign-out", label: shellText.signOut, group: actions, icon: LogOut, run: () => void signOut(id) }])
   ]
   const offered = [...places, ...useAreaCommands(typed), ...own]
   const headings = [...new Set(offered.map(({ group }) => group))]

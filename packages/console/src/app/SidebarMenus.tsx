@@ -6,6 +6,7 @@ import { Avatar } from "../ui/Avatar.js"
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/Menu.js"
 import { config, isWebAddress } from "./config.js"
 import { chooseOrganization, useAppearance, useBuildInfo, useMe, useOrganization, useOrganizations } from "./session.js"
+import { signOut } from "./signOut.js"
 import { chooseTheme, type Theme, useTheme } from "./theme.js"
 
 export { Inbox } from "./Inbox.js"
@@ -52,7 +53,7 @@ const themes: ReadonlyArray<readonly [theme: Theme, label: string, icon: typeof 
 ]
 
 export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
-  const { avatar_url, email, name = "", username } = useMe()
+  const { avatar_url, email, id, name = "", username } = useMe()
   const theme = useTheme()
   const appearance = useAppearance()
   const build = useBuildInfo()
@@ -102,7 +103,13 @@ export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
       </MenuItem>
       {config.logout === null ? null : (
         <MenuItem asChild>
-          <a href={config.logout}>
+          <a
+            href={config.logout}
+            onClick={(event) => {
+              event.preventDefault()
+              void signOut(id)
+            }}
+          >
             <LogOut aria-hidden />
             <span className="menu-item-label">{shellText.signOut}</span>
           </a>

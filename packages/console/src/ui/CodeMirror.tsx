@@ -78,7 +78,11 @@ const CodeMirror = ({ goTo, isReadOnly = false, label, onChange, onSave, path, v
     known.current = text
     onChange?.(text)
   })
-  const save = useEffectEvent(() => onSave?.())
+  // Where there is nothing to save to, the key is the screen's
+  const save = useEffectEvent((): boolean => {
+    onSave?.()
+    return onSave !== undefined
+  })
   const accessOf = (): Extension => [
     EditorState.readOnly.of(isReadOnly),
     EditorView.contentAttributes.of({ "aria-label": label, "aria-description": editorText.leave, "aria-readonly": String(isReadOnly) })
@@ -90,19 +94,7 @@ const CodeMirror = ({ goTo, isReadOnly = false, label, onChange, onSave, path, v
         doc: value,
         extensions: [
           nonce(),
-          keymap.of([
-            {
-              key: "Mod-s",
-              run: () => {
-                save()
-                return true
-              }
-            },
-            ...defaultKeymap,
-            ...historyKeymap,
-            ...searchKeymap,
-            indentWithTab
-          ]),
+          keymap.of([{ key: "Mod-s", run: () => save() }, ...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
           lineNumbers(),
           highlightActiveLine(),
           highlightActiveLineGutter(),

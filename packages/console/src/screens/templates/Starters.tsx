@@ -5,9 +5,9 @@ import * as templateVersions from "@atelier/client/templateVersions"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { LayoutTemplate } from "lucide-react"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { client } from "../../app/client.js"
-import { useOrganization, useOrganizations } from "../../app/session.js"
+import { useMay, useOrganization, useOrganizations } from "../../app/session.js"
 import { startersText, templatesText } from "../../texts/templates.js"
 import { dialogText } from "../../texts/ui.js"
 import { Avatar } from "../../ui/Avatar.js"
@@ -16,7 +16,7 @@ import { Dialog } from "../../ui/Dialog.js"
 import { Field, Input, Select } from "../../ui/Field.js"
 import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
 import { Page, PageHeader } from "../../ui/Page.js"
-import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
+import { Empty, ErrorState, NoAccess, Skeleton, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
 import { imported } from "./imported.js"
 import { VersionLog } from "./VersionLog.js"
@@ -24,10 +24,13 @@ import "../create/Gallery.css"
 
 export const Starters = () => {
   const [chosen, setChosen] = useState<TemplateExample | undefined>()
+  const may = useMay({ create: { on: "template", to: "create", anyOrganization: true } })
   const { data, error, isLoadingError, isPending, refetch } = useQuery({
     queryKey: ["templates", "starters"],
-    queryFn: ({ signal }) => templates.listTemplateExamples(client, { signal })
+    queryFn: ({ signal }) => templates.listTemplateExamples(client, { signal }),
+    enabled: may.create
   })
+  if (!may.isPending && !may.create) return <NoAccess />
   return (
     <Page width="medium">
       <PageHeader
@@ -84,14 +87,22 @@ export const Starters = () => {
 }
 
 const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; readonly onClose: () => void }) => {
-  const organizations = useOrganizations()
-  const chosen = useOrganization() ?? organizations.find(({ is_default }) => is_default) ?? organizations[0]
+  const all = useOrganizations()
+  const may = useMay(Object.fromEntries(all.map(({ id }) => [id, { on: "template", to: "create", organization: id }])))
+  const organizations = all.filter(({ id }) => may[id] === true)
+  const looked = useOrganization()
+  const chosen = organizations.find(({ id }) => id === looked?.id) ?? organizations.find(({ is_default }) => is_default) ?? organizations[0]
   const [version, setVersion] = useState<string | undefined>()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
+  const running = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+  if (may.isPending) return <SkeletonLines count={4} />
   return (
     <Form
       onSubmit={async (form) => {
+        const controller = new AbortController()
+        running.current = controller
         const text = (name: string): string => String(form.get(name) ?? "").trim()
         const organization = text("organization") || (chosen?.id ?? "")
         const { id } = await templateVersions.createTemplateVersion(client, {
@@ -99,7 +110,7 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
           body: { storage_method: "file", provisioner: starter.tags.includes("terraform") ? "terraform" : "echo", example_id: starter.id }
         })
         setVersion(id)
-        await imported(id)
+        await imported(id, controller.signal)
         const template = await templates.createTemplate(client, {
           organization,
           body: {
@@ -112,6 +123,7 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
         })
         await queryClient.invalidateQueries({ queryKey: ["templates"] })
         notify(startersText.added(template.display_name || template.name))
+        if (controller.signal.aborted) return
         void navigate({
           to: "/templates/$organization/$template/workspace",
           params: { organization: template.organization_name, template: template.name }

@@ -1,13 +1,14 @@
 /** The version that is built of edited files: its log, its form, its resources, and its publication. */
-import type { ProvisionerJobLog, Template, TemplateVersion } from "@atelier/client"
+import type { Template, TemplateVersion } from "@atelier/client"
 import * as provisioning from "@atelier/client/provisioning"
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { CircleStop, Hammer, Upload } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react"
 import { client } from "../../../app/client.js"
 import { useKeys } from "../../../app/keys.js"
+import { useGrowing } from "../../../app/live.js"
 import { sourceText } from "../../../texts/templates.js"
 import { dialogText } from "../../../texts/ui.js"
 import { Status } from "../../../ui/Badge.js"
@@ -96,7 +97,15 @@ export const BuildPanel = ({ built, end, files, keep, onBuilt, onPlace, source, 
   const start = (given: Values): void => {
     if (!isBuilding) build.mutate(given)
   }
-  useKeys({ "mod+s": () => start(values) })
+  useKeys({
+    "mod+s": () => {
+      // A dialog is about the version that is built
+      if (asked === undefined) start(values)
+    }
+  })
+  // The difference of large files takes longer than a key
+  const settled = useDeferredValue(files)
+  const after = useMemo(() => ({ files: settled, others: source.others }), [settled, source])
   const isReady = result?.job.status === "succeeded"
   return (
     <section className="te-panel" aria-label={sourceText.panel}>
@@ -136,7 +145,7 @@ export const BuildPanel = ({ built, end, files, keep, onBuilt, onPlace, source, 
       <div className="te-part" role="tabpanel" id="te-part" aria-labelledby={`te-tab-${part}`} tabIndex={0}>
         <Suspense fallback={<SkeletonLines count={4} />}>
           {part === "changes" ? (
-            <Difference before={source} after={{ files, others: source.others }} />
+            <Difference before={source} after={after} />
           ) : built === undefined ? (
             <Empty icon={<Hammer />} title={sourceText.notBuilt}>
               {sourceText.notBuiltHint}
@@ -188,10 +197,9 @@ interface BuildLogProps {
 const maximumRead = 2_000
 
 const BuildLog = ({ files, onPlace, onValues, result, version }: BuildLogProps) => {
-  const [lines, setLines] = useState<ReadonlyArray<string>>([])
-  const add = ({ output }: ProvisionerJobLog): void => setLines((before) => [...before, output].slice(-maximumRead))
+  const [lines, add] = useGrowing<string>()
   const hasFailed = result?.job.status === "failed"
-  const places = hasFailed ? placesIn([...lines, result.job.error ?? ""], new Set(files.keys())) : []
+  const places = hasFailed ? placesIn([...lines.slice(-maximumRead), result.job.error ?? ""], new Set(files.keys())) : []
   return (
     <div className="te-log">
       {result === undefined ? null : <Outcome version={result} />}
@@ -208,7 +216,7 @@ const BuildLog = ({ files, onPlace, onValues, result, version }: BuildLogProps) 
           ))}
         </ul>
       )}
-      <VersionLog version={version} height={260} onLine={add} />
+      <VersionLog version={version} height={260} onLine={({ output }) => add([output])} />
     </div>
   )
 }

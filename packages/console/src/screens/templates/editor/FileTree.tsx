@@ -1,6 +1,6 @@
 /** The files of a source: opened, made, renamed, deleted and uploaded. */
 import { ChevronDown, ChevronRight, EllipsisVertical, File, FilePlus2, PencilLine, Trash2, Upload } from "lucide-react"
-import { useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { sourceText } from "../../../texts/templates.js"
 import { dialogText } from "../../../texts/ui.js"
 import { Button, IconButton } from "../../../ui/Button.js"
@@ -9,7 +9,7 @@ import { Field, Input } from "../../../ui/Field.js"
 import { Form, FormActions } from "../../../ui/Form.js"
 import { Menu, MenuItem } from "../../../ui/Menu.js"
 import { notify, notifyError } from "../../../ui/Toast.js"
-import { pathProblem, plainPath } from "../source/archive.js"
+import { type Entry, pathProblem, plainPath } from "../source/archive.js"
 import type { FileChange } from "../source/difference.js"
 import { treeRows } from "./tree.js"
 import type { Files } from "./useDraft.js"
@@ -19,6 +19,8 @@ const maximumFile = 10 * 1024 * 1024
 
 interface Props {
   readonly files: Files
+  /** What is in the source beside the files. */
+  readonly others: ReadonlyArray<Entry>
   readonly onFiles: (change: (files: Files) => Files) => void
   readonly changes: ReadonlyMap<string, FileChange>
   readonly selected: string | undefined
@@ -27,11 +29,16 @@ interface Props {
 
 const without = (files: Files, path: string): Files => new Map([...files].filter(([each]) => each !== path))
 
-export const FileTree = ({ changes, files, onFiles, onSelect, selected }: Props) => {
+export const FileTree = ({ changes, files, onFiles, onSelect, others, selected }: Props) => {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [asked, setAsked] = useState<{ readonly rename?: string } | undefined>()
   const [isOver, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
+  // Files may be typed into while an uploaded one is read
+  const newest = useRef(files)
+  useEffect(() => {
+    newest.current = files
+  }, [files])
 
   const add = async (given: ReadonlyArray<globalThis.File>): Promise<void> => {
     for (const file of given) {
@@ -42,8 +49,19 @@ export const FileTree = ({ changes, files, onFiles, onSelect, selected }: Props)
       }
       try {
         const content = new Uint8Array(await file.arrayBuffer())
+        const problem = pathProblem(path, newest.current, others)
+        if (problem !== undefined && problem !== "taken") {
+          notifyError(new Error(sourceText.notAdded(file.name, sourceText.problems[problem])))
+          continue
+        }
+        const replaced = newest.current.get(path)
         onFiles((before) => new Map(before).set(path, { content, mode: before.get(path)?.mode ?? 0o644 }))
         onSelect(path)
+        if (replaced !== undefined)
+          notify(sourceText.replaced(path), {
+            label: sourceText.undo,
+            run: () => onFiles((before) => (before.get(path)?.content === content ? new Map(before).set(path, replaced) : before))
+          })
       } catch (error) {
         // A folder was dropped, or the file is gone
         notifyError(error)
@@ -156,6 +174,7 @@ export const FileTree = ({ changes, files, onFiles, onSelect, selected }: Props)
       >
         <PathForm
           files={files}
+          others={others}
           from={asked?.rename}
           onClose={() => setAsked(undefined)}
           onPath={(path) => {
@@ -178,15 +197,16 @@ export const FileTree = ({ changes, files, onFiles, onSelect, selected }: Props)
 
 interface PathProps {
   readonly files: Files
+  readonly others: ReadonlyArray<Entry>
   readonly from: string | undefined
   readonly onClose: () => void
   readonly onPath: (path: string) => void
 }
 
-const PathForm = ({ files, from, onClose, onPath }: PathProps) => {
+const PathForm = ({ files, from, onClose, onPath, others }: PathProps) => {
   const [typed, setTyped] = useState(from ?? "")
   const [isTouched, setTouched] = useState(false)
-  const problem = pathProblem(typed, from === undefined ? files : without(files, from))
+  const problem = pathProblem(typed, from === undefined ? files : without(files, from), others)
   return (
     <Form
       onSubmit={async () => {

@@ -19,9 +19,10 @@ import { bytesOf, type Source, type SourceFile, textOf } from "../source/archive
 import { changesOf } from "../source/difference.js"
 import { sourceQuery } from "../source/queries.js"
 import { BuildPanel } from "./BuildPanel.js"
-import { type Draft, loadDraft } from "./drafts.js"
+import { type Draft, draftName, loadDraft } from "./drafts.js"
 import { FileTree } from "./FileTree.js"
 import { type Files, useDraft } from "./useDraft.js"
+import { useElsewhere } from "./useElsewhere.js"
 import "./TemplateEditor.css"
 
 const route = getRouteApi("/templates/$organization/$template/versions/$version/edit")
@@ -39,10 +40,10 @@ export const TemplateEditor = () => {
     ...sourceQuery(version?.job.file_id ?? ""),
     enabled: version !== undefined && may.update
   })
-  const draftName = version === undefined ? "" : `${me.id} ${version.id}`
+  const ownDraft = version === undefined ? "" : draftName(me.id, version.id)
   const { data: draft } = useQuery({
-    queryKey: ["drafts", draftName],
-    queryFn: () => loadDraft(draftName),
+    queryKey: ["drafts", ownDraft],
+    queryFn: () => loadDraft(ownDraft),
     enabled: version !== undefined,
     // What the browser keeps is read once, when the editor opens
     staleTime: Infinity,
@@ -60,7 +61,7 @@ export const TemplateEditor = () => {
           <SkeletonLines count={10} />
         </>
       ) : (
-        <Loaded key={version.id} name={draftName} template={template} version={version} source={source} draft={draft} />
+        <Loaded key={version.id} name={ownDraft} template={template} version={version} source={source} draft={draft} />
       )}
     </div>
   )
@@ -81,7 +82,8 @@ const firstFile = (files: Files): string | undefined =>
 const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) => {
   // As it was when the editor opened
   const [source] = useState(given)
-  const { built, end, files, isKept, keep, setBuilt, setFiles } = useDraft({ name, source, draft })
+  const { built, end, files, isKept, isSaving, keep, setBuilt, setFiles } = useDraft({ name, source, draft })
+  const isElsewhere = useElsewhere(name)
   const { file } = route.useSearch()
   const navigate = useNavigate()
   const [goTo, setGoTo] = useState<Position | undefined>()
@@ -103,7 +105,7 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
   }
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => !isKept && changes.length > 0 && current.pathname !== next.pathname,
-    enableBeforeUnload: !isKept && changes.length > 0,
+    enableBeforeUnload: () => isSaving() || (!isKept && changes.length > 0),
     withResolver: true
   })
   return (
@@ -128,6 +130,11 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         }
       />
       {isKept ? null : <Callout kind="warning" title={sourceText.notKept} />}
+      {isElsewhere ? (
+        <Callout kind="warning" title={sourceText.elsewhere}>
+          {sourceText.elsewhereHint}
+        </Callout>
+      ) : null}
       {draft === null || draft.changes.size === 0 || changes.length === 0 || isNoticed ? null : (
         <Callout
           kind="info"
@@ -142,7 +149,7 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         </Callout>
       )}
       <div className="te-body">
-        <FileTree files={files} onFiles={setFiles} changes={changesByPath} selected={selected} onSelect={select} />
+        <FileTree files={files} others={source.others} onFiles={setFiles} changes={changesByPath} selected={selected} onSelect={select} />
         <div className="te-file-area">
           <OpenFile
             key={`${selected ?? ""} ${round}`}

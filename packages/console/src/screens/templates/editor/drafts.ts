@@ -1,5 +1,6 @@
 /** Changed files that are not built yet, kept in this browser: they outlive the page, its session and a crash. */
 import type { SourceFile } from "../source/archive.js"
+import { latestOnly } from "./latest.js"
 
 export interface Draft {
   /** The changed files by path; null for those that were deleted. */
@@ -11,6 +12,9 @@ export interface Draft {
 }
 
 const store = "drafts"
+
+/** A draft that was left for so long is removed, in milliseconds. */
+const lifetime = 30 * 24 * 60 * 60 * 1_000
 
 const opened = (): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
@@ -35,17 +39,49 @@ const within = async <A>(mode: IDBTransactionMode, run: (drafts: IDBObjectStore)
   }
 }
 
-/** The draft of this key; undefined if there is none, or no store. */
+/** Removes the drafts that are old, or of a user. */
+const removeWhere = (isGone: (key: IDBValidKey, draft: Draft) => boolean): Promise<unknown> =>
+  within("readwrite", (drafts) => {
+    const request = drafts.openCursor()
+    request.addEventListener("success", () => {
+      const cursor = request.result
+      if (cursor === null) return
+      if (isGone(cursor.key, cursor.value)) cursor.delete()
+      cursor.continue()
+    })
+    return request
+  })
+
+const writes = latestOnly()
+
+/** The name of a user's draft of a version. */
+export const draftName = (user: string, version: string): string => `${user} ${version}`
+
+/** Removes all drafts of a user. */
+export const forgetDrafts = async (user: string): Promise<void> => {
+  await removeWhere((key) => String(key).startsWith(draftName(user, "")))
+}
+
+/** The draft of this key; null if there is none, or no store. */
 export const loadDraft = async (key: string): Promise<Draft | null> => {
+  // The editor that was left may still be writing
+  await writes.settled(key)
   try {
+    const oldest = Date.now() - lifetime
+    await removeWhere((_, { at }) => at < oldest)
     return (await within<Draft | undefined>("readonly", (drafts) => drafts.get(key))) ?? null
   } catch {
     return null
   }
 }
 
-/** Keeps a draft; null removes it. Fails where the browser has no store, or no room. */
-export const saveDraft = async (key: string, draft: Draft | null): Promise<void> => {
-  if (draft === null) await within("readwrite", (drafts) => drafts.delete(key))
-  else await within("readwrite", (drafts) => drafts.put(draft, key))
-}
+/** Keeps the draft as it is when its turn comes; null removes it. Fails where the browser has no store, or no room. */
+export const saveDraft = (key: string, newest: () => Draft | null): Promise<void> =>
+  writes.run(key, async () => {
+    const draft = newest()
+    if (draft === null) await within("readwrite", (drafts) => drafts.delete(key))
+    else await within("readwrite", (drafts) => drafts.put(draft, key))
+  })
+
+/** Whether the newest draft of this key is still to be stored. */
+export const isSaving = (key: string): boolean => writes.isRunning(key)

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 import type { Source, SourceFile } from "../source/archive.js"
 import { changesOf } from "../source/difference.js"
-import { type Draft, saveDraft } from "./drafts.js"
+import { type Draft, isSaving, saveDraft } from "./drafts.js"
 
 export type Files = ReadonlyMap<string, SourceFile>
 
@@ -35,34 +35,27 @@ export const useDraft = ({ draft, name, source }: Options) => {
     draft?.built === undefined ? undefined : { id: draft.built.id, files: draft.built.isCurrent ? files : undefined }
   )
   const [isKept, setKept] = useState(true)
-  const saving = useRef<Promise<void>>(Promise.resolve())
   const newest = useRef({ files, built })
   const isOver = useRef(false)
 
-  /** Stores what is newest when its turn comes: one write at a time. */
-  const keep = useCallback((): Promise<void> => {
-    const write = async (): Promise<void> => {
+  /** Stores what is newest when its turn comes. */
+  const keep = useCallback(async (): Promise<void> => {
+    const draftNow = (): Draft | null => {
       const { built, files } = newest.current
       const changes = changesOf(source, { files, others: [] })
-      const isNothing = isOver.current || (changes.length === 0 && built === undefined)
-      try {
-        await saveDraft(
-          name,
-          isNothing
-            ? null
-            : {
-                changes: new Map(changes.map(({ after, path }) => [path, after ?? null])),
-                built: built === undefined ? undefined : { id: built.id, isCurrent: built.files === files },
-                at: Date.now()
-              }
-        )
-        setKept(true)
-      } catch {
-        setKept(false)
+      if (isOver.current || (changes.length === 0 && built === undefined)) return null
+      return {
+        changes: new Map(changes.map(({ after, path }) => [path, after ?? null])),
+        built: built === undefined ? undefined : { id: built.id, isCurrent: built.files === files },
+        at: Date.now()
       }
     }
-    saving.current = saving.current.then(write)
-    return saving.current
+    try {
+      await saveDraft(name, draftNow)
+      setKept(true)
+    } catch {
+      setKept(false)
+    }
   }, [name, source])
 
   const isFirst = useRef(true)
@@ -77,8 +70,10 @@ export const useDraft = ({ draft, name, source }: Options) => {
     setFiles,
     built,
     setBuilt,
-    /** Whether the browser has stored the changes. */
+    /** Whether the browser stores the changes. */
     isKept,
+    /** Whether it is still storing them. */
+    isSaving: (): boolean => isSaving(name),
     /** Resolves when all changes are stored. */
     keep,
     /** The changes are published or given up: they are kept no longer. */

@@ -83,7 +83,9 @@ const File = ({ change, isOpenFirst, isSplit }: FileProps) => {
 }
 
 const Content = ({ change, isSplit }: Omit<FileProps, "isOpenFirst">) => {
-  const lines = useMemo(() => linesOfChange(change), [change])
+  const { after, before, kind, path } = change
+  // A change of one file makes the list of all anew
+  const lines = useMemo(() => linesOfChange({ kind, path, before, after }), [kind, path, before, after])
   if (lines === "binary") return <p className="diff-note">{sourceText.isBinary}</p>
   if (lines === "large") return <p className="diff-note">{sourceText.isLarge}</p>
   if (lines === "mode" || lines.every(({ kind }) => kind === "same")) return <p className="diff-note">{sourceText.isMode}</p>

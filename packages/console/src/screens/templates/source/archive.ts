@@ -10,11 +10,19 @@ export interface SourceFile {
   readonly mode: number
 }
 
+/** What of an archive is no file, such as a link or an empty folder. */
+export interface Entry {
+  readonly path: string
+  readonly kind: "folder" | "hard link" | "other"
+  /** Its headers and its content, as they were read. */
+  readonly bytes: Uint8Array
+}
+
 /** The files of a source by path, and what of its archive is no file. */
 export interface Source {
   readonly files: ReadonlyMap<string, SourceFile>
-  /** Entries that this module does not change, such as symbolic links and empty folders: their bytes. */
-  readonly others: ReadonlyArray<Uint8Array>
+  /** Entries that this module does not change. */
+  readonly others: ReadonlyArray<Entry>
 }
 
 /** Why bytes are no archive. */
@@ -56,6 +64,9 @@ const recordsOf = (content: Uint8Array): ReadonlyMap<string, string> => {
   return records
 }
 
+/** What the types of entries stand for. */
+const kinds: Readonly<Record<string, Entry["kind"]>> = { "1": "hard link", "5": "folder" }
+
 const isEnd = (header: Uint8Array): boolean => header.every((byte) => byte === 0)
 
 /** A path without `./` at its start and a slash at its end. */
@@ -68,7 +79,7 @@ export const plainPath = (path: string): string =>
 /** Reads an archive. Throws `ArchiveError` for bytes that are none. */
 export const readArchive = (bytes: Uint8Array): Source => {
   const files = new Map<string, SourceFile>()
-  const others: Array<Uint8Array> = []
+  const others: Array<Entry> = []
   let extended: ReadonlyMap<string, string> = new Map()
   let longName: string | undefined
   /** Where the headers of the next entry begin. */
@@ -81,6 +92,7 @@ export const readArchive = (bytes: Uint8Array): Source => {
     if (count > maximumEntries) throw new ArchiveError("The archive has too many files.")
     const type = String.fromCharCode(header[156] ?? 0)
     const size = Number(extended.get("size") ?? numberAt(header, 124, 12))
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveError("A header of the archive has no length where one belongs.")
     const next = at + block + Math.ceil(size / block) * block
     if (at + block + size > bytes.length) throw new ArchiveError("The archive ends within a file.")
     const content = bytes.subarray(at + block, at + block + size)
@@ -101,7 +113,7 @@ export const readArchive = (bytes: Uint8Array): Source => {
     const prefix = isUstar ? textAt(header, 345, 155) : ""
     const path = plainPath(extended.get("path") ?? longName ?? `${prefix === "" ? "" : `${prefix}/`}${textAt(header, 0, 100)}`)
     if ((type === "0" || type === "\0") && path !== "") files.set(path, { content, mode: numberAt(header, 100, 8) & 0o7777 })
-    else if (type !== "0" && type !== "\0") others.push(bytes.subarray(begin, next))
+    else if (type !== "0" && type !== "\0") others.push({ path, kind: kinds[type] ?? "other", bytes: bytes.subarray(begin, next) })
     extended = new Map()
     longName = undefined
     begin = next
@@ -146,7 +158,8 @@ const padded = (content: Uint8Array): ReadonlyArray<Uint8Array> => {
 
 /** Writes an archive. */
 export const writeArchive = ({ files, others }: Source): Uint8Array<ArrayBuffer> => {
-  const parts: Array<Uint8Array> = [...others]
+  const isLast = ({ kind }: Entry): boolean => kind === "hard link"
+  const parts: Array<Uint8Array> = others.filter((entry) => !isLast(entry)).map(({ bytes }) => bytes)
   for (const [path, { content, mode }] of [...files].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     const name = encoder.encode(path)
     if (name.length > 100) {
@@ -155,7 +168,8 @@ export const writeArchive = ({ files, others }: Source): Uint8Array<ArrayBuffer>
     }
     parts.push(headerOf(name, content.length, mode === 0 ? 0o644 : mode, "0"), ...padded(content))
   }
-  parts.push(new Uint8Array(2 * block))
+  // A hard link is of a file that was unpacked before it
+  parts.push(...others.filter(isLast).map(({ bytes }) => bytes), new Uint8Array(2 * block))
   const bytes = new Uint8Array(parts.reduce((total, { length }) => total + length, 0))
   let at = 0
   for (const part of parts) {
@@ -180,12 +194,19 @@ export const textOf = (content: Uint8Array): string | undefined => {
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Why a path cannot name a file of a source; undefined if it can. */
-export const pathProblem = (path: string, files: ReadonlyMap<string, unknown>): "empty" | "outside" | "taken" | "folder" | undefined => {
+export const pathProblem = (
+  path: string,
+  files: ReadonlyMap<string, unknown>,
+  others: ReadonlyArray<Entry>
+): "empty" | "outside" | "taken" | "folder" | undefined => {
   if (plainPath(path) === "") return "empty"
   if (path.startsWith("/") || path.split("/").includes("..") || path.includes("\0")) return "outside"
   const plain = plainPath(path)
   if (files.has(plain)) return "taken"
-  const above = plain.split("/").slice(0, -1)
-  if (above.some((_, index) => files.has(above.slice(0, index + 1).join("/")))) return "folder"
-  return [...files.keys()].some((each) => each.startsWith(`${plain}/`)) ? "folder" : undefined
+  const parts = plain.split("/")
+  const above = new Set(parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/")))
+  const isInTheWay = (each: string): boolean => each === plain || each.startsWith(`${plain}/`)
+  if ([...above].some((each) => files.has(each)) || [...files.keys()].some(isInTheWay)) return "folder"
+  // No file is written through a link
+  return others.some(({ kind, path }) => isInTheWay(path) || (kind !== "folder" && above.has(path))) ? "folder" : undefined
 }
