@@ -8,6 +8,7 @@ import {
   isSet,
   optionName,
   optionsOf,
+  policyAddition,
   valueOf,
   writable
 } from "@atelier/core/deployment"
@@ -342,10 +343,10 @@ const warningsOf = (configuration: Configuration): ReadonlyArray<string> => {
         ? `${nameOf(flag)} has no effect without --tls-enable`
         : []
   )
-  const sourceless = valueOf(configuration, "additional-csp-policy").filter((entry) => !/\S\s+\S/.test(entry))
+  const unreadable = valueOf(configuration, "additional-csp-policy").filter((entry) => policyAddition(entry) === undefined)
   return [
     ...ineffective,
-    ...sourceless.map((entry) => `${nameOf("additional-csp-policy")} has no effect for "${entry}", which names no source`),
+    ...unreadable.map((entry) => `${nameOf("additional-csp-policy")} has no effect for "${entry}", which is no directive with sources`),
     ...(valueOf(configuration, "provisioner-daemons") < 0
       ? [`${nameOf("provisioner-daemons")} is negative: no job runs on this server`]
       : [])

@@ -73,7 +73,7 @@ export class InsightsRepository extends Context.Tag("@atelier/core/InsightsRepos
     readonly putSessions: (sessions: ReadonlyArray<AppSession>) => Effect.Effect<void>
     /** Usage of half hours that are whole in a time span, in their order; of all templates, or of some. */
     readonly usage: (span: Span, templateIds: ReadonlyArray<Uuid> | undefined) => Stream.Stream<TemplateUsage>
-    /** The newest definition of each application that the usage of a time span names, by template. One that has been out of use for long may be missing. */
+    /** The newest definition of each application that the usage of a time span names, by template. One that none of the last 1,000 starts of a version has may be missing. */
     readonly appDefinitions: (span: Span, templateIds: ReadonlyArray<Uuid> | undefined) => Effect.Effect<ReadonlyArray<AppDefinition>>
     /** Parameters of each workspace's last build of a time span. */
     readonly parameterUses: (span: Span, templateIds: ReadonlyArray<Uuid> | undefined) => Effect.Effect<ReadonlyArray<ParameterUse>>

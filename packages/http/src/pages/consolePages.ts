@@ -72,7 +72,11 @@ const documentPage = (place: ConsolePlace) =>
           navigation: place.navigation
         }
         const nonce = Buffer.from(randomBytes(16)).toString("base64")
-        const tag = createHash("sha256").update(html).update(JSON.stringify(told)).update(token).digest("base64url")
+        const tag = createHash("sha256")
+          .update(html)
+          .update(JSON.stringify([told, [...settings.policyAdditions]]))
+          .update(token)
+          .digest("base64url")
         const { body, headers, status } = documentOf(
           { html, nonce, settings: { ...told, csrf: maskedToken(token) } },
           {
@@ -85,7 +89,7 @@ const documentPage = (place: ConsolePlace) =>
         )
         // Browsers keep the policy of the copy that they have, whose nonce is in it
         const more = status === 304 ? {} : pageHeaders(settings, headers["content-security-policy"] ?? "")
-        const all = { ...more, ...headers, vary: "Accept, Origin, Cookie" }
+        const all = { ...headers, ...more, vary: "Accept, Origin, Cookie" }
         return body === undefined
           ? HttpServerResponse.empty({ status, headers: all })
           : HttpServerResponse.text(body, { status, headers: all, contentType: "text/html; charset=utf-8" })

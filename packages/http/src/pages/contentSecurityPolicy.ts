@@ -1,18 +1,14 @@
+import { policyAddition } from "@atelier/core/deployment"
+
 /** Sources by directive. */
-export type PolicyAdditions = ReadonlyMap<string, string>
+type PolicyAdditions = ReadonlyMap<string, string>
 
-/** A directive, and sources without the characters that would end it, the policy, or the header. */
-const addition = /^([a-z-]+)\s+([^;,\p{Cc}]+)$/iu
-
-/**
- * The operator's additions, each a directive and its sources: `frame-src https://apps.example.com`. The last entry for a directive counts, and an entry
- * without sources is passed over. deployment.md §3.5.
- */
+/** What the operator adds to the policy of pages. The last entry for a directive counts, and one that is no directive with sources is passed over. */
 export const policyAdditions = (entries: ReadonlyArray<string>): PolicyAdditions =>
   new Map(
     entries.flatMap((entry) => {
-      const [, directive, sources] = addition.exec(entry.trim()) ?? []
-      return directive === undefined || sources === undefined ? [] : [[directive.toLowerCase(), sources] as const]
+      const found = policyAddition(entry)
+      return found === undefined ? [] : [found]
     })
   )
 

@@ -275,6 +275,13 @@ describeInterface(
       expect((await get("/dev/assets/app-1.js", html)).status).toBe(404)
     })
 
+    it("has the operator's sources in its policy", async () => {
+      const { headers } = await get("/dev/desk/workspaces", ofOwner(server))
+      const policy = headers.get("content-security-policy")?.split("; ")
+      expect(policy).toContain("frame-ancestors https://portal.test")
+      expect(policy).toContain("connect-src 'self' ws://atelier.test https://b.test")
+    })
+
     it("leaves the host all other paths", async () => {
       const host = createServer((request, response) => server().atelier.handler(request, response, () => response.end("the host's own")))
       await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve))
@@ -287,7 +294,11 @@ describeInterface(
       await new Promise((resolve) => host.close(resolve))
     })
   },
-  { accessUrl: "http://atelier.test/dev", console: { folder, path: "/desk" } }
+  {
+    accessUrl: "http://atelier.test/dev",
+    console: { folder, path: "/desk" },
+    options: { additionalCspPolicy: ["frame-ancestors https://portal.test", "connect-src https://b.test"] }
+  }
 )
 
 describeInterface(

@@ -44,7 +44,9 @@ const newestApp = (sql: Statements): Fragment =>
         ORDER BY b.created_at DESC, x.id DESC LIMIT 1) n
       WHERE v.template_id = u.template_id ORDER BY n.created_at DESC, n.id DESC LIMIT 1`,
     sqlite: () => sql`SELECT x.id FROM template_versions v
-        JOIN workspace_builds b ON b.template_version_id = v.id AND b.transition = 'start'
+        JOIN workspace_builds b ON b.id IN (
+          SELECT id FROM workspace_builds WHERE template_version_id = v.id AND transition = 'start'
+          ORDER BY created_at DESC LIMIT ${sql.literal(String(askedStarts))})
         JOIN workspace_resources r ON r.job_id = b.job_id JOIN workspace_agents a ON a.resource_id = r.id
         JOIN workspace_apps x ON x.agent_id = a.id AND x.slug = u.slug
       WHERE v.template_id = u.template_id ORDER BY x.created_at DESC, x.id DESC LIMIT 1`

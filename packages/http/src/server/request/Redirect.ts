@@ -12,7 +12,7 @@ export const redirection = (settings: HttpSettings) => {
   const relay = settings.names.relayReplicaHeader.toLowerCase()
 
   return (request: HttpServerRequest.HttpServerRequest, path: string, peer: string): HttpServerResponse.HttpServerResponse | undefined => {
-    const isOwn = path === "/healthz" || path === "/readyz" || /^\/(?:derp|internal\/replicas)(?:\/|$)/.test(path)
+    const isOwn = path === "/readyz" || /^\/(?:healthz|derp|internal\/replicas)(?:\/|$)/.test(path)
     if (!settings.redirectToAccessUrl || isOwn || request.headers[relay]) return undefined
     const isEncrypted =
       (request.source instanceof IncomingMessage && request.source.socket instanceof TLSSocket) ||
