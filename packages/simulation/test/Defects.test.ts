@@ -23,11 +23,15 @@ describe("a defect is found:", () => {
     expect(ended).toContain("notification_delivery")
   })
 
+  // A change of the sources changes what a seed does: the search begins with the seed that found the defect last
   it.each([
-    ["own-clocks-count", 3],
+    ["own-clocks-count", 11],
     ["pool-deletes-claimed", 82]
-  ] as const)("%s", async (defect, seed) => {
+  ] as const)("%s", async (defect, first) => {
     const { makeSetting, runHistory } = await patched(defect)
-    expect(Effect.runSync(runHistory(Effect.runSync(makeSetting), planOf(seed))).broken).not.toStrictEqual([])
+    const setting = Effect.runSync(makeSetting)
+    const isBroken = (seed: number) => Effect.runSync(runHistory(setting, planOf(seed))).broken.length > 0
+    const seeds = Array.from({ length: 200 }, (_, index) => first + index)
+    expect(seeds.find(isBroken)).toBeDefined()
   })
 })

@@ -137,6 +137,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/workspaceagents/connection",
       "GET /bin/{name}",
       "GET /healthz",
+      "GET /healthz/details",
       "GET /latency-check",
       "GET /readyz",
       "PATCH /api/v2/ai/providers/{idOrName}",
