@@ -10,6 +10,8 @@ export interface Way {
   readonly unblock: () => void
   /** Swallows everything on the connections that there are, for ever. New ones are served. */
   readonly silence: () => void
+  /** Lets the answers on the connections that there are through slowly from now on: up to 64 KiB in 200 ms on each. */
+  readonly slow: () => void
   /** Connections that have been made. */
   readonly connections: () => number
   readonly close: () => void
@@ -25,6 +27,7 @@ export const aWayTo = (url: string | (() => string)): Effect.Effect<Way, never, 
       const target = typeof url === "string" ? () => url : url
       const sockets = new Set<Socket>()
       const silent = new WeakSet<Socket>()
+      const slowed = new WeakSet<Socket>()
       let isBlocked = false
       let connections = 0
       const forward = (from: Socket, to: Socket): void => {
@@ -32,6 +35,11 @@ export const aWayTo = (url: string | (() => string)): Effect.Effect<Way, never, 
         const isCut = (): boolean => isBlocked || silent.has(from)
         from.on("error", () => {})
         from.on("data", (bytes) => isCut() || to.write(bytes)).on("end", () => isCut() || to.end())
+        from.on("data", () => {
+          if (!slowed.has(from)) return
+          from.pause()
+          setTimeout(() => from.resume(), 200)
+        })
         from.on("close", () => isCut() || to.destroy())
       }
       const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -54,12 +62,16 @@ export const aWayTo = (url: string | (() => string)): Effect.Effect<Way, never, 
         const silence = (): void => {
           for (const socket of sockets) silent.add(socket)
         }
+        const slow = (): void => {
+          for (const socket of sockets) slowed.add(socket)
+        }
         resume(
           Effect.succeed({
             url: way.href,
             block: () => (isBlocked = true),
             unblock: () => (isBlocked = false),
             silence,
+            slow,
             connections: () => connections,
             close
           })

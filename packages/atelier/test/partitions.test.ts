@@ -112,9 +112,27 @@ it.concurrent("a pool serves again after a database that did not answer", async 
   await expect.poll(async () => Exit.isSuccess(await Effect.runPromise(asked)), { timeout: noticed + healed }).toBe(true)
 })
 
-it.concurrent("a pool gives up no statement that the database works on", async ({ expect }) => {
-  const { sql } = await aStore()
-  expect(await Effect.runPromise(sql`SELECT pg_sleep(7) IS NULL AS ended`)).toStrictEqual([{ ended: false }])
+it.concurrent("a pool gives up no statement that the database works on, and asks once for all of them", async ({ expect }) => {
+  const { sql, way } = await aStore()
+  const twice = (seconds: number) => {
+    const asleep = sql`SELECT pg_sleep(${seconds}) IS NULL AS ended`
+    return Effect.runPromise(Effect.all([asleep, asleep], { concurrency: 2 }))
+  }
+  await twice(0.1)
+  const before = way.connections()
+  expect(await twice(7)).toStrictEqual([[{ ended: false }], [{ ended: false }]])
+  expect(way.connections()).toBe(before + 1)
+})
+
+it.concurrent("a pool gives up no answer that arrives slowly", async ({ expect }) => {
+  const { sql, way } = await aStore()
+  const long = sql`SELECT repeat('x', ${2_500_000}) AS text`
+  const length = Effect.map(long, (rows) => JSON.stringify(rows).length)
+  const usual = await Effect.runPromise(length)
+  way.slow()
+  const begun = performance.now()
+  expect(await Effect.runPromise(length)).toBe(usual)
+  expect(performance.now() - begun).toBeGreaterThan(6_000)
 })
 
 it.concurrent("events of other processes are heard again, and locks given up", async ({ expect }) => {

@@ -41,12 +41,38 @@ const ask = async (url: string): Promise<Working> => {
   return working
 }
 
+/**
+ * Returns a function that tells what a server works on. All who want to know share one question at a time: a server that is slow would get one more
+ * connection for each statement that waits. The answer is of an instant after `since`.
+ */
+export const makeAsking = (url: string): ((since: number) => Promise<Working>) => {
+  let question: { readonly begun: number; readonly answer: Promise<Working> } | undefined
+  const current = () => {
+    question ??= {
+      begun: performance.now(),
+      // A file of the address may not be readable at the moment
+      answer: ask(url)
+        .catch((): Working => "unknown")
+        .finally(() => {
+          question = undefined
+        })
+    }
+    return question
+  }
+  return async (since) => {
+    const { answer, begun } = current()
+    const working = await answer
+    return working === "silent" || begun >= since ? working : current().answer
+  }
+}
+
 /** The id of the server process that a connection was told at its start, which the driver's types lack. */
 export const processIdOf = (client: pg.PoolClient): unknown => Reflect.get(client, "processID")
 
 /** What the pool of a connection knows of its server. */
 export interface Server {
-  readonly url: string
+  /** Tells what the server works on at an instant after `since`, of the clock of `performance`. */
+  readonly working: (since: number) => Promise<Working>
   /** Whether the ids that connections are told are those of the server's processes. A proxy in between tells others. */
   readonly hasOwnIds: () => boolean
   /** Called when the connection of one statement was silently lost. */
@@ -65,6 +91,8 @@ export const requireAnswers = (client: pg.PoolClient, within: () => number, serv
   /** Counts statements, so that what was found out about one does not concern the next. */
   let statement = 0
   let isLooking = false
+  /** How many bytes have arrived, which the driver's types lack. */
+  const received = (): unknown => Reflect.get(connection.stream, "bytesRead")
   const giveUp = (): void => {
     connection.stream.destroy(new Error(unanswered))
   }
@@ -75,15 +103,18 @@ export const requireAnswers = (client: pg.PoolClient, within: () => number, serv
   }
   const look = async (looked: number): Promise<void> => {
     isLooking = true
-    const working = await ask(server.url)
+    const before = received()
+    const working = await server.working(begun)
     isLooking = false
     if (working === "unknown" || (working !== "silent" && working.has(processIdOf(client)))) return
     const judge = (): void => {
-      if (statement !== looked) return
+      // What arrives may be the rest of a long answer, which the server counts as sent
+      if (statement !== looked || received() !== before) return
       giveUp()
       server.onSilent()
     }
-    setTimeout(judge, onItsWay).unref()
+    // A process that was busy reads what has arrived before it judges
+    setTimeout(() => setImmediate(judge), onItsWay).unref()
   }
   const check = (): void => {
     const left = within() - (performance.now() - begun)

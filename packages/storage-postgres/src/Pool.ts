@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import pg from "pg"
-import { processIdOf, requireAnswers } from "./Answers.js"
+import { makeAsking, processIdOf, requireAnswers } from "./Answers.js"
 import { closing, destroy } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { makeSharedReads, type SharedReads } from "./SharedReads.js"
@@ -140,7 +140,7 @@ export const makePool = (
     let hasOwnIds = false
     const idle = new Set<pg.PoolClient>()
     const server = {
-      url: Redacted.value(url),
+      working: makeAsking(Redacted.value(url)),
       hasOwnIds: () => hasOwnIds,
       // Those that wait for work would lose a statement each
       onSilent: () => idle.forEach(destroy)
