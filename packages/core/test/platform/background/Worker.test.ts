@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger, Option, TestClock } from "effect"
-import { Locks, Worker } from "../../../src/platform/index.js"
+import { Background, Locks, Worker } from "../../../src/platform/index.js"
 
 /** No other process works. */
 const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
@@ -82,4 +82,17 @@ it.scoped("a worker runs when a run is wanted, after the one that is under way",
     yield* TestClock.adjust("1 minute")
     expect(begun).toStrictEqual([1, 1, 1, 1])
   }).pipe(Effect.provide(alone))
+)
+
+it.scoped("a worker's failed run counts until one succeeds, also if it was wanted", () =>
+  Effect.gen(function* () {
+    const wanted = yield* Effect.makeLatch(false)
+    const run = Effect.die("no store")
+    yield* Worker.start({ name: "failing sweeper", every: "1 hour", run, wanted: Effect.zipRight(wanted.await, wanted.close) })
+    yield* TestClock.adjust("1 second")
+    yield* wanted.open
+    yield* TestClock.adjust("1 second")
+    const health = (yield* Background.health).find(({ name }) => name === "failing sweeper")
+    expect(health).toMatchObject({ loops: 1, failing: 1, consecutive_failures: 2, last_success_at: null })
+  }).pipe(Effect.provide(Layer.merge(alone, Logger.remove(Logger.defaultLogger))))
 )
