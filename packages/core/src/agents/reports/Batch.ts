@@ -24,9 +24,12 @@ export interface Batch<A> {
 /** How long the last write may take when the scope closes. */
 const lastWrite: Duration.DurationInput = "15 seconds"
 
+/** Writes that may fail in one round: a cause that is no item's own would become a write for each item. */
+const maximumFailures = 100
+
 /**
- * Collects items and writes them together; the rest is written when the scope closes. After a write that dies, each item is written alone, and those
- * that die again are lost; all are lost if the store is away.
+ * Collects items and writes them together; the rest is written when the scope closes. After a write that dies, each half is written alone, and so on. An
+ * item that cannot be written alone is lost, as is what fails after a hundred failures of one round; all are lost if the store is away.
  */
 export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -37,10 +40,19 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       if (waiting.size === 0) return Effect.void
       const items = Array.from(waiting.values())
       waiting = new Map()
-      const alone = Background.each(options.name, items, (item) => options.write([item]))
-      return Effect.catchAllCause(options.write(items), (cause) =>
-        items.length === 1 || Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : alone
-      )
+      let failures = 0
+      const write = (some: ReadonlyArray<A>): Effect.Effect<void> =>
+        Effect.catchAllCause(options.write(some), (cause) => {
+          failures += 1
+          if (Option.isSome(storeUnavailable(cause))) return Effect.failCause(cause)
+          if (some.length === 1 || failures >= maximumFailures) return Background.each(options.name, some, () => Effect.failCause(cause))
+          const half = some.length >> 1
+          return Effect.zipRight(
+            write(some.slice(0, half)),
+            Effect.suspend(() => write(some.slice(half)))
+          )
+        })
+      return write(items)
     }).pipe(
       Effect.catchAllCause((cause) =>
         Effect.zipRight(Background.countFailure(options.name), Effect.logError(`${options.name} could not be written`, cause))

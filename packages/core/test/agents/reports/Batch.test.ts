@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../../../src/platform/index.js"
 const silent = Effect.provide(Logger.remove(Logger.defaultLogger))
 
 /** A batch whose writes `write` may refuse, and what was written. */
-const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>) =>
+const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>, capacity = 10) =>
   Effect.gen(function* () {
     const written: Array<ReadonlyArray<string>> = []
     let writes = 0
@@ -14,8 +14,8 @@ const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>) =>
       name: "reports",
       key: (item) => item,
       every: "1 second",
-      threshold: 10,
-      capacity: 10,
+      threshold: capacity,
+      capacity,
       write: (items) =>
         Effect.suspend(() => {
           writes += 1
@@ -37,6 +37,23 @@ it.scoped("an item that cannot be written keeps no others from it", () =>
     yield* batch.add("three")
     yield* TestClock.adjust("1 second")
     expect(batch.written.at(-1)).toStrictEqual(["three"])
+  }).pipe(silent)
+)
+
+it.scoped("few writes find one item of many, and a cause that is no item's own is not tried with each", () =>
+  Effect.gen(function* () {
+    let refused = (items: ReadonlyArray<string>) => items.includes("item 700")
+    const batch = yield* aBatch((items) => (refused(items) ? Effect.die("refused") : Effect.void), 1_001)
+    const fill = Effect.forEach(Array.from({ length: 1_000 }), (_, index) => batch.add(`item ${index}`))
+    yield* fill
+    yield* TestClock.adjust("1 second")
+    expect(batch.written.flat()).toHaveLength(999)
+    const writes = batch.writes()
+    expect(writes).toBeLessThan(25)
+    refused = () => true
+    yield* fill
+    yield* TestClock.adjust("1 second")
+    expect(batch.writes() - writes).toBeLessThan(120)
   }).pipe(silent)
 )
 
