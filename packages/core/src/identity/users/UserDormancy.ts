@@ -48,6 +48,19 @@ const automaticStatusChange = (
     additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "dormancy" }
   })
 
+/** A run of the worker. */
+interface Run {
+  /** Users who became dormant in it. */
+  lapsed: number
+  /** Users with whom that failed, or who are locked or were seen meanwhile. */
+  readonly passedOver: Array<UserId>
+}
+
+const counted = (run: Run, count: number): Effect.Effect<void> =>
+  Effect.sync(() => {
+    run.lapsed += count
+  })
+
 /** The methods of {@link UserDormancy}. */
 export interface UserDormancyService {
   /**
@@ -79,20 +92,25 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Those of a batch one by one. The ids of users with whom that fails are added to `failed`. */
-  const lapseEach = (failed: Array<UserId>) =>
+  /** Those of a batch one by one. Returns how many were due, which tells whether the batch was full. */
+  const lapseEach = (run: Run) =>
     Effect.gen(function* () {
-      const due = yield* repository.unseen(Timestamp.minus(yield* Timestamp.now, unseenFor), batchSize, failed)
-      yield* Background.each("user_dormancy", due, (only) =>
-        Effect.tapErrorCause(lapse({ only }), () => Effect.sync(() => void failed.push(only)))
-      )
+      const due = yield* repository.unseen(Timestamp.minus(yield* Timestamp.now, unseenFor), batchSize, run.passedOver)
+      yield* Background.each("user_dormancy", due, (only) => {
+        const passOver = Effect.sync(() => void run.passedOver.push(only))
+        return lapse({ only }).pipe(
+          Effect.tapErrorCause(() => passOver),
+          Effect.flatMap((count) => (count === 0 ? passOver : counted(run, count)))
+        )
+      })
       return due.length
     })
 
   /** A user with whom it fails keeps no others of the batch from it. */
-  const lapseBatch = (failed: Array<UserId>) =>
-    Effect.catchAllCause(lapse({ limit: batchSize, except: failed }), (cause) =>
-      Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : lapseEach(failed)
+  const lapseBatch = (run: Run) =>
+    lapse({ limit: batchSize, except: run.passedOver }).pipe(
+      Effect.tap((count) => counted(run, count)),
+      Effect.catchAllCause((cause) => (Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : lapseEach(run)))
     )
 
   return {
@@ -113,9 +131,9 @@ const make = Effect.gen(function* () {
       every: Duration.minutes(15),
       run: Effect.gen(function* () {
         yield* Access.authorize("update", AccessObjects.bare("user"))
-        const failed: Array<UserId> = []
-        const count = (yield* untilNotFull(batchSize, lapseBatch(failed))) - failed.length
-        if (count > 0) yield* Effect.logInfo(`${count} users became dormant: they were not seen for 90 days`)
+        const run: Run = { lapsed: 0, passedOver: [] }
+        yield* untilNotFull(batchSize, lapseBatch(run))
+        if (run.lapsed > 0) yield* Effect.logInfo(`${run.lapsed} users became dormant: they were not seen for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
     }
   }
