@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { claims, commands, notices, uploads, writtenFiles } from "./activities.mjs"
 import { areRowsSound, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
-import { aDaemon, anAgent, aProxy, aServer, untilAgentsAnswer } from "./targets.mjs"
+import { aDaemon, anAgent, aProxy, aServer, patience, untilAgentsAnswer } from "./targets.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -23,6 +23,12 @@ const { values } = parseArgs({
   }
 })
 const [kills, count] = [Number(values.kills), Number(values.workspaces)]
+const possible = ["server", "agent", "daemon", "proxy", ...(values.postgres ? ["database"] : [])]
+const names = values.targets.split(",").filter((name) => possible.includes(name))
+if (names.length === 0) {
+  process.stderr.write(`none of ${values.targets} can be killed, but ${possible.join(", ")}\n`)
+  process.exit(1)
+}
 
 /** Milliseconds between a start and the next kill, which a server that starts needs half a second of. */
 const lifetime = () => 500 + Math.random() * (Number(values.lifetime) - 500)
@@ -93,6 +99,7 @@ const killProcessesIn = async (directory) => {
 
 /** Milliseconds from the start of a server to its answer, and until commands ran beside all agents after a kill, by target. */
 const starts = []
+const notRestarted = []
 const backs = new Map()
 
 const summary = (figures) =>
@@ -128,12 +135,12 @@ try {
   const building = ids.map((id) => keepBuilding(client, id))
   const acting = activities.map(({ run }) => run(load))
   const started = performance.now()
-  const killable = targets.filter(({ name }) => values.targets.split(",").includes(name))
+  const killable = targets.filter(({ name }) => names.includes(name))
   for (let index = 0; index < kills; index++) {
     await sleep(lifetime())
     const target = killable[Math.floor(Math.random() * killable.length)]
     const begun = performance.now()
-    await target.restart().catch(() => undefined)
+    await target.restart().catch((error) => notRestarted.push(`${target.name}: ${error.message}`))
     if (target === server) starts.push(performance.now() - begun)
     backs.set(target.name, [...(backs.get(target.name) ?? []), await untilAgentsAnswer(client, steady)])
   }
@@ -143,16 +150,17 @@ try {
   const settling = performance.now()
   const all = []
   const overlaps = []
+  let unended = 0
+  const deadline = performance.now() + patience
   for (const workspace of ids) {
-    for (;;) {
-      const found = await builds.listWorkspaceBuilds(client, { workspace, limit: 0 })
-      if (found.every(hasEnded)) {
-        all.push(...found)
-        overlaps.push(...overlapping(found))
-        break
-      }
-      await sleep(200)
-    }
+    let found = []
+    const haveEnded = await within(Math.max(0, deadline - performance.now()), async () => {
+      found = await builds.listWorkspaceBuilds(client, { workspace, limit: 0 })
+      return found.every(hasEnded)
+    })
+    if (!haveEnded) unended += 1
+    all.push(...found)
+    overlaps.push(...overlapping(found.filter(hasEnded)))
   }
   const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
   const succeeded = all.filter(({ job }) => job.status === "succeeded").length
@@ -163,7 +171,9 @@ try {
     [
       `${kills} kills in ${((settling - started) / 1000).toFixed(0)} s, ${count} workspaces, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
       `${all.length} builds, ${succeeded} succeeded; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
+      `workspaces whose builds have not ended: ${unended}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
+      `failed restarts: ${notRestarted.length === 0 ? "none" : notRestarted.join("; ")}`,
       `from kill to the first answer of a server: ${summary(starts)}`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
       ""
@@ -185,7 +195,11 @@ try {
   })
   process.stdout.write(`the workspace proxy is ${isProxyWell ? "well" : "not well after a minute"}\n`)
   const areSound = await areRowsSound(options.database)
-  failed = succeeded !== all.length || lost + again + overlaps.length + lostOfActivities > 0 || !isProxyWell || !areSound
+  failed =
+    succeeded !== all.length ||
+    unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length > 0 ||
+    !isProxyWell ||
+    !areSound
 } finally {
   load.isOver = true
   for (const { end } of targets.toReversed()) await end()

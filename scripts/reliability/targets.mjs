@@ -67,7 +67,10 @@ export const anAgent = (client, ids) => ({
     const id = ids[Math.floor(Math.random() * ids.length)]
     const agent = await agentOf(client, id)
     const { stdout } = await processes.exec(client, { workspaceagent: agent, body: { command: "echo $PPID" } })
-    process.kill(Number(stdout), "SIGKILL")
+    const parent = Number(stdout)
+    // 0 and negative ids stand for groups of processes, such as the one of this script
+    if (!Number.isInteger(parent) || parent <= 1) throw new Error(`the shell did not tell its parent, but ${JSON.stringify(stdout)}`)
+    process.kill(parent, "SIGKILL")
   },
   end: async () => {}
 })
@@ -78,12 +81,18 @@ export const agentOf = async (client, workspace) => {
   return latest_build.resources.flatMap(({ agents }) => agents ?? [])[0].id
 }
 
-/** Milliseconds until a command runs in each of these workspaces. */
+/** Milliseconds within which everything has to go on after a kill. */
+export const patience = 180_000
+
+/** Milliseconds until a command runs in each of these workspaces. Fails if one runs too late. */
 export const untilAgentsAnswer = async (client, ids) => {
   const begun = performance.now()
-  await Promise.all(
+  const late = () => {
+    throw new Error(`no command ran beside all agents within ${patience / 1000} s`)
+  }
+  const answers = Promise.all(
     ids.map(async (id) => {
-      for (;;) {
+      while (performance.now() - begun < patience) {
         try {
           await processes.exec(client, { workspaceagent: await agentOf(client, id), body: { program: "true" } })
           return
@@ -91,7 +100,10 @@ export const untilAgentsAnswer = async (client, ids) => {
           await sleep(50)
         }
       }
+      late()
     })
   )
+  // A call may have no answer
+  await Promise.race([answers, sleep(patience, undefined, { ref: false }).then(late)])
   return performance.now() - begun
 }
