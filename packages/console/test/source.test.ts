@@ -77,7 +77,7 @@ describe("an archive", () => {
     expect(() => readArchive(tar)).toThrow(ArchiveError)
   })
 
-  it("has hard links after their files, and takes no file in the place of a link or a folder", async () => {
+  it("keeps its links and folders: no file takes their place", async () => {
     const source = readArchive(
       await written([
         { name: "main.tf", text: "a" },

@@ -1,4 +1,4 @@
-/** The parts of a text in Markdown. Whoever wrote the text may have written it to stop the parser. */
+/** The parts of a text in Markdown. The author of a text may have written it to stop the parser. */
 import { Lexer, type Token, type TokensList } from "marked"
 
 /** Deeper nesting stays as it is written. */

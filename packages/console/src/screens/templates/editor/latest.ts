@@ -1,11 +1,11 @@
-/** Work of which only the newest counts. */
+/** Work that is done for its newest state alone. */
 
 interface Turn {
   next: (() => Promise<void>) | undefined
   readonly done: Promise<void>
 }
 
-/** Runs work of the same name one after the other. Of what waits meanwhile, the newest alone is run. */
+/** Runs work of the same name one after the other. Newer work replaces the work that waits. */
 export const latestOnly = () => {
   const turns = new Map<string, Turn>()
   const runAll = async (name: string, first: () => Promise<void>): Promise<void> => {

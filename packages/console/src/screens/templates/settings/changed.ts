@@ -1,4 +1,4 @@
-/** The fields that differ from those before. Only these are sent: what others changed meanwhile stays theirs. */
+/** The fields that differ from those before. A form sends these alone, so that it keeps the changes of other users. */
 export const changedOf = <Before extends object, Fields extends { readonly [Name in keyof Fields & keyof Before]: Before[Name] }>(
   before: Before,
   fields: Fields
