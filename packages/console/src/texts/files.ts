@@ -61,8 +61,11 @@ export const filesText = {
   leaveHint: "What you changed in this file is lost.",
   leave: "Leave",
   stay: "Stay",
+  uploadsTitle: "Leave while files are uploaded?",
+  uploadsHint: "The uploads end. Files that are not there yet are left out.",
   noAgent: "No agent is connected",
   noAgentHint: "Files and processes are there while the workspace runs and its agent is connected.",
+  awayHint: "What is written here stays. It can be saved and sent when the agent is back.",
   unknownAgent: "The agent of this workspace is another program, which does not serve files and processes.",
   notAllowed: "You may not look inside this workspace",
   notAllowedHint: "Ask its owner to share it with you."

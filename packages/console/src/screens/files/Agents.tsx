@@ -1,10 +1,11 @@
 /** What the screens inside a workspace begin with: the agent that they look at. */
-import { AtelierError, type Workspace, type WorkspaceAgent } from "@atelier/client"
+import { AtelierError, type WorkspaceAgent } from "@atelier/client"
 import { getRouteApi } from "@tanstack/react-router"
 import { Lock, Unplug } from "lucide-react"
-import type { ReactNode } from "react"
+import { Fragment, type ReactNode, useState } from "react"
 import { useMay } from "../../app/session.js"
 import { filesText } from "../../texts/files.js"
+import { Callout } from "../../ui/Callout.js"
 import { Select } from "../../ui/Field.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState } from "../../ui/States.js"
@@ -21,13 +22,15 @@ const route = getRouteApi("/@{$owner}/$workspace")
 interface Props {
   /** The agent's name that the address has. */
   readonly name: string | undefined
-  readonly children: (agent: WorkspaceAgent, workspace: Workspace) => ReactNode
+  /** The screen. It stays while the agent is away: texts and uploads are in it. */
+  readonly children: (agent: WorkspaceAgent, isConnected: boolean) => ReactNode
 }
 
-/** Shows a screen of a connected agent, or why there is none. */
+/** Shows a screen of an agent from when it is connected, or why there is none. Each agent of a workspace, by its name, has a screen of its own. */
 export const WithAgent = ({ children, name }: Props) => {
   const { data: workspace } = useWorkspaceQuery()
   const { id, organization_id, owner_id } = workspace ?? {}
+  const [seen, setSeen] = useState<{ readonly workspace: string; readonly agent: WorkspaceAgent }>()
   const may = useMay({ ssh: { on: "workspace", to: "ssh", owner: owner_id, organization: organization_id, id } })
   if (workspace === undefined || may.isPending) return null
   if (!may.ssh) {
@@ -42,11 +45,20 @@ export const WithAgent = ({ children, name }: Props) => {
   const agents = agentsOf(workspace.latest_build)
   const agent = name === undefined ? agents[0] : agents.find((each) => each.name === name)
   const isConnected = workspace.latest_build.status === "running" && agent?.status === "connected"
+  if (isConnected && seen?.agent !== agent) setSeen({ workspace: workspace.id, agent })
+  // Another build has another agent of this name, and none before it has begun
+  const isSeen = seen?.workspace === workspace.id && (agent?.name ?? name ?? seen.agent.name) === seen.agent.name
+  const shown = isConnected ? agent : isSeen ? seen.agent : undefined
   return (
     <>
       {agents.length > 1 ? <AgentChoice agents={agents} chosen={agent?.name} /> : null}
-      {isConnected ? (
-        children(agent, workspace)
+      {shown === undefined || isConnected ? null : (
+        <Callout kind="warning" title={filesText.noAgent}>
+          {filesText.awayHint}
+        </Callout>
+      )}
+      {shown !== undefined ? (
+        <Fragment key={`${workspace.id} ${shown.name}`}>{children(shown, isConnected)}</Fragment>
       ) : (
         <Section>
           <Empty icon={<Unplug />} title={filesText.noAgent}>

@@ -1,7 +1,7 @@
 /** One file: its text to edit, its picture, or what it is. */
 import { AtelierError, type FileEntry, type WorkspaceAgent } from "@atelier/client"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useBlocker, useNavigate } from "@tanstack/react-router"
+import { useNavigate } from "@tanstack/react-router"
 import { Download, FileQuestion, Image, Save, X } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { asAtelierError, statusOf } from "../../app/client.js"
@@ -10,14 +10,13 @@ import { filesText } from "../../texts/files.js"
 import { Badge } from "../../ui/Badge.js"
 import { Button, ButtonAnchor, IconButton } from "../../ui/Button.js"
 import { Callout } from "../../ui/Callout.js"
-import { Dialog } from "../../ui/Dialog.js"
 import { Editor } from "../../ui/Editor.js"
-import { FormActions } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { AgentError } from "./Agents.js"
 import { downloadOf } from "./downloads.js"
+import { LeaveGuard } from "./LeaveGuard.js"
 import { bytesOf, byteText, contentOf, folderOf, pictureType } from "./paths.js"
 import { readVersion, tooLarge, writeVersion } from "./transfer.js"
 
@@ -25,6 +24,15 @@ interface Props {
   readonly agent: WorkspaceAgent
   readonly entry: FileEntry
   readonly crumbs: ReactNode
+  /** Nothing can be saved while the agent is away. */
+  readonly isConnected: boolean
+}
+
+interface TextContent {
+  readonly text: string
+  readonly lineEnd: "\n" | "\r\n"
+  readonly isMixed: boolean
+  readonly etag: string
 }
 
 /** Bytes of a file that is shown; others are downloaded. */
@@ -46,15 +54,14 @@ const load = async (agent: string, { name, path }: FileEntry, signal: AbortSigna
   return { ...contentOf(bytes), etag }
 }
 
-export const FileView = ({ agent, crumbs, entry }: Props) => {
+export const FileView = ({ agent, crumbs, entry, isConnected }: Props) => {
   const isLarge = entry.size > maximumShown
   // A pipe would be read for ever
   const isSpecial = entry.type === "other"
   const { data, error, isLoadingError, refetch } = useQuery({
     queryKey: ["files", agent.id, "content", entry.path],
     queryFn: ({ signal }) => load(agent.id, entry, signal),
-    enabled: !isLarge && !isSpecial,
-    // What is edited stays: a save finds out whether the file has changed meanwhile
+    enabled: isConnected && !isLarge && !isSpecial,
     staleTime: Infinity,
     gcTime: 0
   })
@@ -63,8 +70,29 @@ export const FileView = ({ agent, crumbs, entry }: Props) => {
       {filesText.download}
     </ButtonAnchor>
   )
-  if (data?.kind === "text") {
-    return <TextView key={data.etag} agent={agent.id} entry={entry} crumbs={crumbs} content={data} onReload={refetch} download={download} />
+  // What is edited stays, whatever is read again: a save finds out whether the file has changed meanwhile
+  const [opened, setOpened] = useState<TextContent>()
+  const [round, setRound] = useState(0)
+  if (opened === undefined && data?.kind === "text") setOpened(data)
+  const reload = async (): Promise<void> => {
+    const { error, isSuccess } = await refetch()
+    if (!isSuccess) return notifyError(error)
+    setOpened(undefined)
+    setRound((before) => before + 1)
+  }
+  if (opened !== undefined) {
+    return (
+      <TextView
+        key={round}
+        agent={agent.id}
+        entry={entry}
+        crumbs={crumbs}
+        isConnected={isConnected}
+        content={opened}
+        onReload={reload}
+        download={download}
+      />
+    )
   }
   return (
     <Section title={crumbs} actions={<Tools entry={entry}>{isSpecial ? null : download}</Tools>}>
@@ -124,26 +152,20 @@ const Picture = ({ address, name }: { readonly address: string; readonly name: s
 
 interface TextProps extends Omit<Props, "agent"> {
   readonly agent: string
-  readonly content: { readonly text: string; readonly lineEnd: "\n" | "\r\n"; readonly isMixed: boolean; readonly etag: string }
+  readonly content: TextContent
   readonly onReload: () => Promise<unknown>
   readonly download: ReactNode
 }
 
-const TextView = ({ agent, content, crumbs, download, entry, onReload }: TextProps) => {
+const TextView = ({ agent, content, crumbs, download, entry, isConnected, onReload }: TextProps) => {
   const queryClient = useQueryClient()
   const [saved, setSaved] = useState({ text: content.text, etag: content.etag })
   const [text, setText] = useState(content.text)
   const [isBusy, setBusy] = useState(false)
   const [conflict, setConflict] = useState<AtelierError>()
   const isChanged = text !== saved.text
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      isChanged && (current.pathname !== next.pathname || JSON.stringify(current.search) !== JSON.stringify(next.search)),
-    enableBeforeUnload: isChanged,
-    withResolver: true
-  })
   const save = async (isForced = false): Promise<void> => {
-    if (isBusy || (!isChanged && !isForced)) return
+    if (isBusy || !isConnected || (!isChanged && !isForced)) return
     setBusy(true)
     setConflict(undefined)
     try {
@@ -172,7 +194,7 @@ const TextView = ({ agent, content, crumbs, download, entry, onReload }: TextPro
           {content.isMixed ? <Badge>{filesText.readOnly}</Badge> : isChanged ? <Badge tone="amber">{filesText.unsaved}</Badge> : null}
           {download}
           {content.isMixed ? null : (
-            <Button kind="primary" icon={<Save />} isBusy={isBusy} disabled={!isChanged} onClick={() => void save()}>
+            <Button kind="primary" icon={<Save />} isBusy={isBusy} disabled={!isChanged || !isConnected} onClick={() => void save()}>
               {filesText.save}
             </Button>
           )}
@@ -187,11 +209,11 @@ const TextView = ({ agent, content, crumbs, download, entry, onReload }: TextPro
           action={
             <div className="files-tools">
               {conflict.status === 404 ? null : (
-                <Button size="small" onClick={() => void onReload()}>
+                <Button size="small" disabled={!isConnected} onClick={() => void onReload()}>
                   {filesText.reload}
                 </Button>
               )}
-              <Button size="small" onClick={() => void save(true)}>
+              <Button size="small" isBusy={isBusy} disabled={!isConnected} onClick={() => void save(true)}>
                 {filesText.overwrite}
               </Button>
             </div>
@@ -209,19 +231,12 @@ const TextView = ({ agent, content, crumbs, download, entry, onReload }: TextPro
         onSave={() => void save()}
         height="min(68vh, 800px)"
       />
-      <Dialog
-        isOpen={blocker.status === "blocked"}
-        onClose={() => blocker.reset?.()}
+      <LeaveGuard
+        isNeeded={isChanged}
+        isLeft={(current, next) => current.pathname !== next.pathname || JSON.stringify(current.search) !== JSON.stringify(next.search)}
         title={filesText.leaveTitle}
-        description={filesText.leaveHint}
-      >
-        <FormActions>
-          <Button onClick={() => blocker.reset?.()}>{filesText.stay}</Button>
-          <Button kind="danger" onClick={() => blocker.proceed?.()}>
-            {filesText.leave}
-          </Button>
-        </FormActions>
-      </Dialog>
+        hint={filesText.leaveHint}
+      />
     </Section>
   )
 }

@@ -35,26 +35,62 @@ import { notify, notifyError } from "../../ui/Toast.js"
 import { AgentError, WithAgent } from "./Agents.js"
 import { downloadOf } from "./downloads.js"
 import { FileView } from "./FileView.js"
+import { type Address, LeaveGuard } from "./LeaveGuard.js"
 import { ancestors, byteText, folderOf, isName, within } from "./paths.js"
 import { writeVersion } from "./transfer.js"
 import { UploadList } from "./UploadList.js"
-import { useUploads } from "./uploads.js"
+import { type Chosen, useUploads } from "./uploads.js"
 import "./files.css"
 
 const route = getRouteApi("/@{$owner}/$workspace/files")
 
 export const Files = () => {
   const { agent, path } = route.useSearch()
-  return <WithAgent name={agent}>{(found) => <Place key={found.id} agent={found} path={path} />}</WithAgent>
+  return <WithAgent name={agent}>{(found, isConnected) => <OfAgent agent={found} isConnected={isConnected} path={path} />}</WithAgent>
+}
+
+interface PlaceProps {
+  readonly agent: WorkspaceAgent
+  readonly isConnected: boolean
+  readonly path: string | undefined
+}
+
+const agentIn = ({ search }: Address): unknown =>
+  typeof search === "object" && search !== null && "agent" in search ? search.agent : undefined
+
+const OfAgent = ({ agent, isConnected, path }: PlaceProps) => {
+  const queryClient = useQueryClient()
+  // Here, because uploads go on while other folders and files are looked at
+  const uploads = useUploads(isConnected ? agent.id : undefined, ({ name }) => {
+    notify(filesText.uploaded(name))
+    void queryClient.invalidateQueries({ queryKey: ["files", agent.id] })
+  })
+  return (
+    <>
+      {uploads.all.length === 0 ? null : (
+        <Section isFlush title={filesText.uploads}>
+          <UploadList uploads={uploads.all} onRemove={uploads.remove} onReplace={uploads.replace} />
+        </Section>
+      )}
+      <Place agent={agent} isConnected={isConnected} path={path} onUpload={uploads.add} />
+      <LeaveGuard
+        isNeeded={uploads.all.some(({ state }) => state !== "failed")}
+        isLeft={(current, next) => current.pathname !== next.pathname || agentIn(current) !== agentIn(next)}
+        title={filesText.uploadsTitle}
+        hint={filesText.uploadsHint}
+      />
+    </>
+  )
 }
 
 /** Where the agent's files begin for a user who has named no place. */
 const home = "."
 
 /** What is at a path, as the links lead to it: a folder that a link leads to is shown as a folder. */
-const useKind = (agent: string, path: string) =>
+const useKind = (agent: string, path: string, isConnected: boolean) =>
   useQuery({
     queryKey: ["files", agent, "kind", path],
+    enabled: isConnected,
     queryFn: async ({ signal }) => {
       const entry = await files.describeFile(client, { workspaceagent: agent, path }, { signal })
       if (entry.type !== "symlink") return entry
@@ -67,16 +103,23 @@ const useKind = (agent: string, path: string) =>
     }
   })
 
-const Place = ({ agent, path = home }: { readonly agent: WorkspaceAgent; readonly path: string | undefined }) => {
-  const { data, error, refetch } = useKind(agent.id, path)
+type Upload = (files: ReadonlyArray<Chosen>) => void
+
+const Place = ({ agent, isConnected, onUpload, path = home }: PlaceProps & { readonly onUpload: Upload }) => {
+  const { data: found, error, refetch } = useKind(agent.id, path, isConnected)
+  // What is there stays while the agent is away, and while the agent of the next build is asked: it may be a file that is edited
+  const [seen, setSeen] = useState<{ readonly path: string; readonly entry: FileEntry }>()
+  if (found !== undefined && (seen?.path !== path || seen.entry !== found)) setSeen({ path, entry: found })
+  const data = found ?? (seen?.path === path ? seen.entry : undefined)
   if (data === undefined) {
     return <Section isFlush>{error === null ? <TableSkeleton rows={6} /> : <AgentError error={error} onRetry={refetch} />}</Section>
   }
-  return data.type === "directory" ? (
-    <FolderView key={data.path} agent={agent} path={data.path} />
-  ) : (
-    <FileView key={data.path} agent={agent} entry={data} crumbs={<Crumbs agent={agent} path={data.path} />} />
-  )
+  if (data.type !== "directory") {
+    return (
+      <FileView key={data.path} agent={agent} entry={data} isConnected={isConnected} crumbs={<Crumbs agent={agent} path={data.path} />} />
+    )
+  }
+  return isConnected ? <FolderView key={`${agent.id} ${data.path}`} agent={agent} path={data.path} onUpload={onUpload} /> : null
 }
 
 /** The way to a path, each part a link. Below the agent's own folder it begins there. */
@@ -119,7 +162,13 @@ type Asked = { readonly kind: "folder" | "file" } | { readonly kind: "rename" | 
 const byKind = (one: FileEntry, other: FileEntry): number =>
   Number(other.type === "directory") - Number(one.type === "directory") || one.name.localeCompare(other.name)
 
-const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; readonly path: string }) => {
+interface FolderProps {
+  readonly agent: WorkspaceAgent
+  readonly path: string
+  readonly onUpload: Upload
+}
+
+const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
   const { id: agent } = of
   const navigate = useNavigate({ from: "/@{$owner}/$workspace/files" })
   const queryClient = useQueryClient()
@@ -152,15 +201,10 @@ const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; reado
   const [asked, setAsked] = useState<Asked>()
   const [isOver, setOver] = useState(false)
   const chooser = useRef<HTMLInputElement>(null)
-  const uploads = useUploads(({ name }) => {
-    notify(filesText.uploaded(name))
-    void refresh()
-  })
   const entries = (data?.pages.flatMap(({ entries }) => entries) ?? []).toSorted(byKind)
   const open = (to: string): void => void navigate({ search: (before) => ({ ...before, path: to }) })
   const above = folderOf(path)
-  const add = (chosen: ReadonlyArray<File>): void =>
-    uploads.add(chosen.map((file) => ({ place: { agent, path: within(path, file.name) }, file })))
+  const add = (chosen: ReadonlyArray<File>): void => onUpload(chosen.map((file) => ({ path: within(path, file.name), file })))
   const drop = (event: DragEvent): void => {
     event.preventDefault()
     setOver(false)
@@ -261,7 +305,6 @@ const FolderView = ({ agent: of, path }: { readonly agent: WorkspaceAgent; reado
           </div>
         }
       >
-        <UploadList uploads={uploads.all} onRemove={uploads.remove} onReplace={uploads.replace} />
         {isLoadingError ? (
           <AgentError error={error} onRetry={refetch} />
         ) : data === undefined ? (

@@ -1,14 +1,18 @@
-/** The uploads of a screen: one after the other, each with its progress. */
+/** The uploads to an agent: one after the other, each with its progress. */
 import { useEffect, useRef, useState } from "react"
 import { asAtelierError, statusOf } from "../../app/client.js"
 import { signIn } from "../../app/sessionEnd.js"
-import { type Expected, type Place, upload } from "./transfer.js"
+import { type Expected, upload } from "./transfer.js"
 
-export interface Upload {
+/** A file that the user chose, and where it goes. */
+export interface Chosen {
+  readonly path: string
+  readonly file: File
+}
+
+export interface Upload extends Chosen {
   readonly id: number
   readonly name: string
-  readonly place: Place
-  readonly file: File
   readonly sent: number
   readonly state: "waiting" | "running" | "taken" | "failed"
   /** Why it failed. */
@@ -20,8 +24,11 @@ interface Running {
   readonly controller: AbortController
 }
 
-/** Uploads that go on while the screen is shown. A name that is taken waits for the user's answer. */
-export const useUploads = (onDone: (upload: Upload) => void) => {
+/**
+ * Uploads that go on while the component is shown. They wait while there is no agent, which is given by its id. A name that is taken waits for the
+ * user's answer.
+ */
+export const useUploads = (agent: string | undefined, onDone: (upload: Upload) => void) => {
   const [all, setAll] = useState<ReadonlyArray<Upload>>([])
   const next = useRef(0)
   const running = useRef<Running | undefined>(undefined)
@@ -31,13 +38,14 @@ export const useUploads = (onDone: (upload: Upload) => void) => {
     setAll((before) => before.map((each) => (each.id === id ? { ...each, ...to } : each)))
   const forget = (id: number): void => setAll((before) => before.filter((each) => each.id !== id))
 
-  const run = async (one: Upload): Promise<void> => {
+  const run = async (agent: string, one: Upload): Promise<void> => {
     const controller = new AbortController()
     running.current = { id: one.id, controller }
     change(one.id, { state: "running", sent: 0 })
     const expected: Expected = replacing.current.has(one.id) ? undefined : { none: true }
     try {
-      await upload(one.place, one.file, { expected, signal: controller.signal, onProgress: (sent) => change(one.id, { sent }) })
+      const place = { agent, path: one.path }
+      await upload(place, one.file, { expected, signal: controller.signal, onProgress: (sent) => change(one.id, { sent }) })
       forget(one.id)
       onDone(one)
     } catch (error) {
@@ -52,17 +60,16 @@ export const useUploads = (onDone: (upload: Upload) => void) => {
 
   useEffect(() => {
     const first = all.find(({ state }) => state === "waiting")
-    if (first !== undefined && running.current === undefined) void run(first)
+    if (agent !== undefined && first !== undefined && running.current === undefined) void run(agent, first)
   })
   useEffect(() => () => running.current?.controller.abort(new Error("The screen was left.")), [])
 
   return {
     all,
-    add: (places: ReadonlyArray<{ readonly place: Place; readonly file: File }>): void =>
-      setAll((before) => [
-        ...before,
-        ...places.map(({ file, place }): Upload => ({ id: next.current++, name: file.name, place, file, sent: 0, state: "waiting" }))
-      ]),
+    add: (chosen: ReadonlyArray<Chosen>): void => {
+      const added = chosen.map((each): Upload => ({ ...each, id: next.current++, name: each.file.name, sent: 0, state: "waiting" }))
+      setAll((before) => [...before, ...added])
+    },
     /** Ends an upload, or takes a failed one out of the list. */
     remove: (id: number): void => {
       if (running.current?.id === id) running.current.controller.abort(new Error("The user ended it."))

@@ -28,7 +28,7 @@ const route = getRouteApi("/@{$owner}/$workspace/processes")
 
 export const Processes = () => {
   const { agent } = route.useSearch()
-  return <WithAgent name={agent}>{(found) => <OfAgent key={found.id} agent={found} />}</WithAgent>
+  return <WithAgent name={agent}>{(found, isConnected) => <OfAgent agent={found} isConnected={isConnected} />}</WithAgent>
 }
 
 /** What runs, as the user wrote it. */
@@ -47,9 +47,37 @@ const stateOf = ({ exit_code, signal, status }: Process): { readonly tone: Tone;
 /** Milliseconds between looks at the list, which no stream tells of. */
 const interval = { busy: 2_000, idle: 10_000 }
 
-const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) => {
-  const { process: shown } = route.useSearch()
+/** Says which process is shown, in the address. */
+const useShow = () => {
   const navigate = route.useNavigate()
+  return (process: string | undefined): void =>
+    void navigate({
+      search: ({ agent }) => ({ ...(agent === undefined ? {} : { agent }), ...(process === undefined ? {} : { process }) }),
+      replace: true
+    })
+}
+
+const OfAgent = ({ agent: { id: agent }, isConnected }: { readonly agent: WorkspaceAgent; readonly isConnected: boolean }) => {
+  const queryClient = useQueryClient()
+  const show = useShow()
+  return (
+    <>
+      <RunBox
+        agent={agent}
+        isConnected={isConnected}
+        onStarted={async (id) => {
+          await queryClient.invalidateQueries({ queryKey: ["processes", agent] })
+          show(id)
+        }}
+      />
+      {isConnected ? <ProcessList key={agent} agent={agent} /> : null}
+    </>
+  )
+}
+
+const ProcessList = ({ agent }: { readonly agent: string }) => {
+  const { process: shown } = route.useSearch()
+  const show = useShow()
   const queryClient = useQueryClient()
   const queryKey = ["processes", agent]
   const { data, error, isLoadingError, refetch } = useQuery({
@@ -58,11 +86,6 @@ const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) =
     refetchInterval: ({ state }) => (state.data?.processes.some(({ status }) => status === "running") ? interval.busy : interval.idle)
   })
   const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey })
-  const show = (process: string | undefined): void =>
-    void navigate({
-      search: ({ agent }) => ({ ...(agent === undefined ? {} : { agent }), ...(process === undefined ? {} : { process }) }),
-      replace: true
-    })
   const [removing, setRemoving] = useState<Process>()
   const signalled = useMutation({
     mutationFn: ({ process, signal }: { readonly process: string; readonly signal: string }) =>
@@ -134,13 +157,6 @@ const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) =
   ]
   return (
     <>
-      <RunBox
-        agent={agent}
-        onStarted={async (id) => {
-          await refresh()
-          show(id)
-        }}
-      />
       {chosen === undefined ? null : (
         <Output
           key={chosen.id}
@@ -192,18 +208,24 @@ const OfAgent = ({ agent: { id: agent } }: { readonly agent: WorkspaceAgent }) =
   )
 }
 
-const RunBox = ({ agent, onStarted }: { readonly agent: string; readonly onStarted: (id: string) => Promise<void> }) => {
+interface RunProps {
+  readonly agent: string
+  readonly isConnected: boolean
+  readonly onStarted: (id: string) => Promise<void>
+}
+
+const RunBox = ({ agent, isConnected, onStarted }: RunProps) => {
   const [command, setCommand] = useState("")
   const [isBusy, setBusy] = useState(false)
   return (
     <Section title={processesText.runTitle}>
       <Form
         onSubmit={async () => {
-          if (command.trim() === "") return
+          if (command.trim() === "" || !isConnected) return
           setBusy(true)
           try {
             const { id } = await processes.startProcess(client, { workspaceagent: agent, body: { command, stdin: false } })
-            setCommand("")
+            setCommand((now) => (now === command ? "" : now))
             await onStarted(id)
           } finally {
             setBusy(false)
@@ -219,7 +241,7 @@ const RunBox = ({ agent, onStarted }: { readonly agent: string; readonly onStart
               spellCheck={false}
               autoCapitalize="off"
             />
-            <Button type="submit" kind="primary" icon={<Play />} isBusy={isBusy} disabled={command.trim() === ""}>
+            <Button type="submit" kind="primary" icon={<Play />} isBusy={isBusy} disabled={command.trim() === "" || !isConnected}>
               {processesText.run}
             </Button>
           </div>
