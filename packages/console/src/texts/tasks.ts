@@ -72,6 +72,7 @@ export const taskText = {
   messagePlaceholder: "Send a message…",
   send: "Send",
   sendKeys: "⌘ or Ctrl with Enter sends it",
+  notActive: "The program does not take messages now. What you write stays here.",
   working: "The program works. It takes the next message when it is done.",
   whole: (characters: number) => `Show all ${characters.toLocaleString("en")} characters`,
   empty: "Nothing was said yet",

@@ -3,7 +3,7 @@ import { type ComponentProps, createContext, type ReactNode, use, useCallback, u
 import { flushSync } from "react-dom"
 import { asAtelierError } from "../app/client.js"
 import { signIn } from "../app/sessionEnd.js"
-import { noteSent } from "../app/unsaved.js"
+import { sending } from "../app/unsaved.js"
 import { Callout } from "./Callout.js"
 import "./Form.css"
 
@@ -53,11 +53,12 @@ export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
   const submit = async (): Promise<void> => {
     const element = form.current
     if (element === null || isBusy) return
+    const noteSent = sending(element)
     setBusy(true)
     setError(undefined)
     try {
       await onSubmit(new FormData(element))
-      noteSent(element)
+      noteSent()
     } catch (refusal) {
       const known = asAtelierError(refusal)
       if (known.status === 401) signIn()

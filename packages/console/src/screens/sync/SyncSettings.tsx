@@ -105,7 +105,7 @@ const Parts = ({ kind, mayUpdate, settings, targets }: PartProps) => {
           onSubmit={async () => {
             await kind.configure({ field: field.trim(), filter, isOn })
             await queryClient.invalidateQueries({ queryKey: kind.queryKey })
-            setDraft({})
+            setDraft((now) => (now === draft ? {} : now))
             notify(syncText.saved)
           }}
         >
@@ -262,8 +262,8 @@ const MappingForm = ({ field, kind, onAdded, targets }: MappingFormProps) => {
         await kind.map({ add: gets.map((target) => ({ given, gets: target })) })
         await onAdded()
         notify(syncText.mappingAdded(given))
-        setGiven("")
-        setGets([])
+        setGiven((now) => (now === given ? "" : now))
+        setGets((now) => (now === gets ? [] : now))
       }}
     >
       <div className="sync-pair">

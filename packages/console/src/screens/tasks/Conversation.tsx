@@ -44,6 +44,8 @@ const logsKey = (id: string) => ["tasks", "log", id]
 export const Conversation = ({ may, task, workspace }: Props) => {
   const { created_at, current_state, id, initial_prompt, owner_name, status } = task
   const isActive = status === "active"
+  // Here, because a program that does not answer for a moment takes the box away, not the text
+  const [text, setText] = useState("")
   const { data, error, isPending, refetch } = useQuery({
     queryKey: logsKey(id),
     queryFn: ({ signal }) => tasks.getTaskLogs(client, { user: owner_name, task: id }, { signal }),
@@ -89,7 +91,7 @@ export const Conversation = ({ may, task, workspace }: Props) => {
             {taskText.starting}
           </p>
         ) : null}
-        {isActive && may.send ? <Composer task={task} /> : null}
+        {may.send && (isActive || text !== "") ? <Composer task={task} text={text} onText={setText} /> : null}
         {status === "paused" ? <Resumption task={task} may={may} /> : null}
       </div>
     </Section>
@@ -191,28 +193,38 @@ const Report = ({ report: { created_at, message, state, uri } }: { readonly repo
   </div>
 )
 
-const Composer = ({ task: { current_state, id, owner_name } }: Pick<Props, "task">) => {
-  const [text, setText] = useState("")
+interface ComposerProps extends Pick<Props, "task"> {
+  readonly text: string
+  readonly onText: (change: (text: string) => string) => void
+}
+
+const Composer = ({ onText, task: { current_state, id, owner_name, status }, text }: ComposerProps) => {
+  const isActive = status === "active"
   return (
     <Form
       className="tk-composer"
       onSubmit={async () => {
         await tasks.sendTaskMessage(client, { user: owner_name, task: id, body: { input: text } })
-        setText("")
+        // What was typed meanwhile is the next message
+        onText((now) => (now === text ? "" : now))
         await queryClient.invalidateQueries({ queryKey: ["tasks"] })
       }}
     >
-      <Field label={taskText.message} name="input" hint={current_state?.state === "working" ? taskText.working : taskText.sendKeys}>
+      <Field
+        label={taskText.message}
+        name="input"
+        hint={!isActive ? taskText.notActive : current_state?.state === "working" ? taskText.working : taskText.sendKeys}
+      >
         <TextArea
           rows={2}
           placeholder={taskText.messagePlaceholder}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={({ target: { value } }) => onText(() => value)}
           onKeyDown={submitByKeys}
         />
       </Field>
       <FormActions>
-        <SendButton isReady={text !== ""} />
+        <SendButton isReady={isActive && text !== ""} />
       </FormActions>
     </Form>
   )

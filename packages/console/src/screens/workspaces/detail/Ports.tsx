@@ -241,7 +241,7 @@ const ShareForm = ({ allowed, isBusy, onShare }: ShareProps) => {
         // A refusal is said by a notice, and what was typed stays
         if (isPort(port))
           onShare(Number(port), level, "http").then(
-            () => setPort(""),
+            () => setPort((now) => (now === port ? "" : now)),
             () => undefined
           )
       }}
