@@ -64,7 +64,7 @@ const PromptForm = ({ templates }: { readonly templates: ReadonlyArray<Template>
   const [prompt, setPrompt] = useState("")
   const [chosen, setChosen] = useState<string | undefined>()
   const [preset, setPreset] = useState<{ readonly version: string; readonly id: string } | undefined>()
-  const [owner, setOwner] = useState({ id: me.id, username: me.username })
+  const [other, setOther] = useState<{ readonly organization: string; readonly id: string; readonly username: string } | undefined>()
   const template = templates.find(({ id }) => id === chosen) ?? templates[0]
   const version = template?.active_version_id
   const organization = template?.organization_id
@@ -73,6 +73,8 @@ const PromptForm = ({ templates }: { readonly templates: ReadonlyArray<Template>
     tasks: { on: "task", to: "create", organization },
     workspaces: { on: "workspace", to: "create", organization }
   })
+  // Another organization has other users, and other rights: a choice that is not shown does not count
+  const owner = may.tasks && may.workspaces && other !== undefined && other.organization === organization ? other : me
   const { data: presets } = useQuery({
     queryKey: ["template-versions", version, "presets"],
     queryFn: ({ signal }) => templateVersions.getTemplateVersionPresets(client, { templateversion: version ?? "" }, { signal }),
@@ -144,7 +146,7 @@ const PromptForm = ({ templates }: { readonly templates: ReadonlyArray<Template>
           )}
           {may.tasks && may.workspaces && organization !== undefined ? (
             <Field label={tasksText.owner}>
-              <OwnerChoice organization={organization} owner={owner} onChange={setOwner} />
+              <OwnerChoice organization={organization} owner={owner} onChange={(chosen) => setOther({ ...chosen, organization })} />
             </Field>
           ) : null}
           <StartButton isReady={prompt.trim() !== "" && !isMissing} />
