@@ -157,11 +157,11 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
     wantsFocus.current = false
   }, [tabs.shown])
 
-  const labelOf = ({ agent, app, id, name, number }: TerminalTab): string => {
+  const nameOf = ({ agent, app, id, name, number }: TerminalTab): string => {
     const of = agents.find((each) => each.name === agent)?.apps.find(({ slug }) => slug === app)
-    const label = name ?? (of?.display_name || titles[id] || of?.slug || terminalText.tab(number))
-    return agents.length > 1 ? terminalText.onAgent(label, agent) : label
+    return name ?? (of?.display_name || titles[id] || of?.slug || terminalText.tab(number))
   }
+  const labelOf = (tab: TerminalTab): string => (agents.length > 1 ? terminalText.onAgent(nameOf(tab), tab.agent) : nameOf(tab))
   const show = (id: string, isFinal: boolean): void => {
     wantsFocus.current = isFinal
     if (id === tabs.shown && isFinal) handle.current?.focus()
@@ -288,7 +288,7 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
         </div>
       </div>
       <TerminalTabs
-        tabs={tabs.all.map((tab) => ({ id: tab.id, label: labelOf(tab), ...toneOf(states[tab.id]) }))}
+        tabs={tabs.all.map((tab) => ({ id: tab.id, label: labelOf(tab), name: nameOf(tab), ...toneOf(states[tab.id]) }))}
         shown={tabs.shown}
         renaming={renaming}
         onRenaming={setRenaming}

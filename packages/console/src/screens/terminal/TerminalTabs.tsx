@@ -8,6 +8,8 @@ import type { Tone } from "../../ui/tone.js"
 export interface ShownTab {
   readonly id: string
   readonly label: string
+  /** Its own part of the label, which the user can change. */
+  readonly name: string
   readonly tone: Tone
   readonly isMoving: boolean
 }
@@ -59,13 +61,13 @@ export const TerminalTabs = ({ children, onClose, onMove, onRename, onRenaming, 
   return (
     <div className="term-tabs">
       <div ref={list} className="term-tablist" role="tablist" aria-label={terminalText.tabs}>
-        {tabs.map(({ id, isMoving, label, tone }, index) =>
+        {tabs.map(({ id, isMoving, label, name, tone }, index) =>
           id === renaming ? (
             <Rename
               key={id}
-              name={label}
-              onEnd={(name) => {
-                if (name !== undefined && name !== label) onRename(id, name)
+              name={name}
+              onEnd={(given) => {
+                if (given !== undefined && given !== name) onRename(id, given)
                 onRenaming(undefined)
               }}
             />
