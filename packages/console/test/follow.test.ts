@@ -1,14 +1,21 @@
 /** Streams that fail, and choices that the browser does not keep, without a browser. */
-import { AtelierError } from "@atelier/client"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest"
 import type { StreamStatus } from "../src/app/follow.js"
 
 const left: Array<string> = []
+let AtelierError: typeof import("@atelier/client").AtelierError
 let follow: typeof import("../src/app/follow.js").follow
 let storage: typeof import("../src/app/stored.js")
 
+/** Loads the modules anew, as those of a page with this address of the login. */
+const load = async (login: string | null): Promise<void> => {
+  vi.resetModules()
+  vi.stubGlobal("document", { querySelector: () => ({ content: JSON.stringify({ login }) }) })
+  ;({ AtelierError } = await import("@atelier/client"))
+  ;({ follow } = await import("../src/app/follow.js"))
+}
+
 beforeAll(async () => {
-  vi.stubGlobal("document", { querySelector: () => ({ content: JSON.stringify({ login: "/login" }) }) })
   vi.stubGlobal("addEventListener", () => {})
   vi.stubGlobal("location", {
     href: "http://atelier.test/workspaces",
@@ -18,7 +25,7 @@ beforeAll(async () => {
     hash: "",
     assign: (address: URL) => left.push(address.href)
   })
-  ;({ follow } = await import("../src/app/follow.js"))
+  await load("/login")
   storage = await import("../src/app/stored.js")
 })
 afterAll(() => vi.unstubAllGlobals())
@@ -46,10 +53,10 @@ const following = (openings: ReadonlyArray<readonly [values: ReadonlyArray<numbe
   return { controller, ended, opened, states, values }
 }
 
-const away = new AtelierError({ status: 0, message: "The server does not answer" })
+const away = () => new AtelierError({ status: 0, message: "The server does not answer" })
 
 it("opens a stream again that failed, after pauses that grow and begin anew once a value has come", async () => {
-  const { ended, opened, states, values } = following([[[], away], [[], away], [[1], away], [[2]]])
+  const { ended, opened, states, values } = following([[[], away()], [[], away()], [[1], away()], [[2]]])
   await vi.advanceTimersByTimeAsync(60_000)
   await ended
   expect(values).toStrictEqual([1, 2])
@@ -64,7 +71,7 @@ it("leaves a stream that is refused", async () => {
 })
 
 it("opens no stream after the screen was left", async () => {
-  const { controller, ended, opened } = following([[[], away], [[1]]])
+  const { controller, ended, opened } = following([[[], away()], [[1]]])
   await vi.advanceTimersByTimeAsync(500)
   controller.abort()
   await vi.advanceTimersByTimeAsync(60_000)
@@ -95,4 +102,12 @@ it("keeps a choice as long as the page where the storage is switched off or full
   vi.stubGlobal("localStorage", { ...localStorage, setItem: (key: string, value: string) => void values.set(key, value) })
   storage.store("theme", "system")
   expect([storage.stored("theme"), values.get("theme")]).toStrictEqual(["system", "system"])
+})
+
+it("opens a stream again where the host of the page renews the session", async () => {
+  await load(null)
+  const { ended, opened, values } = following([[[], new AtelierError({ status: 401, message: "Sign in" })], [[1]]])
+  await vi.advanceTimersByTimeAsync(60_000)
+  await ended
+  expect([opened, values]).toStrictEqual([[0, 1_000], [1]])
 })

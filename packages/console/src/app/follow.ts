@@ -1,7 +1,7 @@
 /** Reads a stream for as long as it is wanted, whatever happens to its connection. */
 import { asAtelierError, statusOf } from "./client.js"
 import { mayPass } from "./queries.js"
-import { sessionAnew, signIn } from "./sessionEnd.js"
+import { signInAnew } from "./sessionEnd.js"
 
 export type StreamState = "connecting" | "live" | "ended" | "failed"
 
@@ -44,11 +44,8 @@ export const follow = async <A>({ onStatus, onValue, open, signal }: Followed<A>
       if (signal.aborted) return
       onStatus({ state: "failed", error: asAtelierError(error) })
       if (statusOf(error) === 401) {
-        signIn()
-        await sessionAnew(signal)
-        continue
-      }
-      if (!mayPass(error)) return
+        if (await signInAnew(signal)) continue
+      } else if (!mayPass(error)) return
     }
     // The client makes a lost connection again, but not one that never was
     await new Promise((resolve) => setTimeout(resolve, Math.min(maximumPause, firstPause * 2 ** attempt)))

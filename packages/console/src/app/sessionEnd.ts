@@ -24,7 +24,7 @@ export const onSessionOver = (listener: () => void): (() => void) => {
 export const noteSession = (): void => set(false)
 
 /** Settles when the session, which is over, has been begun anew; never, if the page is left. */
-export const sessionAnew = (signal: AbortSignal): Promise<void> =>
+const sessionAnew = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const stop = onSessionOver(() => {
       if (isOver) return
@@ -58,6 +58,17 @@ export const leaveToSignIn = (): void => {
 export const signIn = (): void => {
   if (!isLeaving && config.login !== null && hasUnsaved()) set(true)
   else leaveToSignIn()
+}
+
+/**
+ * Has the user sign in, and settles when the session has been begun anew. Tells whether it has: where the host signs users in, it does so without a word,
+ * and the caller tries again after its usual pause.
+ */
+export const signInAnew = async (signal: AbortSignal): Promise<boolean> => {
+  signIn()
+  if (config.login === null) return false
+  await sessionAnew(signal)
+  return true
 }
 
 // The page as it was left, which the back button brings

@@ -38,6 +38,7 @@ export const terminalText = {
   lostFor: (seconds: number) => `The connection is lost. Trying again in ${seconds} s.`,
   lostNow: "The connection is lost. Trying again …",
   tryNow: "Try now",
+  tryAgain: "Try again",
   ended: "The shell has ended. Press Enter for a new one.",
   renew: "New shell",
   refused: "This terminal cannot be opened.",

@@ -3,7 +3,7 @@ import type { DynamicParametersResponse, PreviewParameter, Socket } from "@ateli
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useEffect, useEffectEvent, useRef, useState } from "react"
 import { asAtelierError, client, statusOf } from "../../app/client.js"
-import { sessionAnew, signIn } from "../../app/sessionEnd.js"
+import { signInAnew } from "../../app/sessionEnd.js"
 
 const typingPause = 150
 const firstPause = 500
@@ -80,11 +80,8 @@ export const useParameterForm = ({ initial, owner, version }: Options) => {
           const status = statusOf(failure) ?? 0
           if (status === 401) {
             setLost(true)
-            signIn()
-            await sessionAnew(controller.signal)
-            continue
-          }
-          if (status >= 400 && status < 500 && status !== 429) {
+            if (await signInAnew(controller.signal)) continue
+          } else if (status >= 400 && status < 500 && status !== 429) {
             setError(asAtelierError(failure))
             return
           }

@@ -493,7 +493,14 @@ const useNotice = ({
         )
       }
     case "refused":
-      return { text: `${terminalText.refused} ${state.error.message}` }
+      return {
+        text: `${terminalText.refused} ${state.error.message}`,
+        action: (
+          <Button size="small" onClick={onRetry}>
+            {terminalText.tryAgain}
+          </Button>
+        )
+      }
     case "connecting":
       return { text: terminalText.connecting }
     default:

@@ -7,6 +7,7 @@ import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useSt
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { meQuery } from "../../app/session.js"
+import { isSessionOver, onSessionOver } from "../../app/sessionEnd.js"
 import { terminalText } from "../../texts/terminal.js"
 import { type Connection, connect, type ConnectionState } from "./connection.js"
 import { type Emulator, loadEmulator } from "./emulator.js"
@@ -149,7 +150,11 @@ export const TerminalView = (props: Props) => {
     connection.current = made
     const online = (): void => made.tryNow()
     addEventListener("online", online)
+    const stop = onSessionOver(() => {
+      if (!isSessionOver() && state.current?.kind === "refused") made.tryNow()
+    })
     return () => {
+      stop()
       removeEventListener("online", online)
       made.close()
       connection.current = undefined

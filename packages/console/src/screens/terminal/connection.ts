@@ -1,7 +1,8 @@
 /** A connection to a terminal, which is made again when it is lost. */
 import type { AtelierError, Socket } from "@atelier/client"
-import { asAtelierError } from "../../app/client.js"
+import { asAtelierError, statusOf } from "../../app/client.js"
 import { mayPass } from "../../app/queries.js"
+import { signInAnew } from "../../app/sessionEnd.js"
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
@@ -10,7 +11,7 @@ export type ConnectionState =
   | { readonly kind: "lost"; readonly again: number }
   /** The shell has ended. */
   | { readonly kind: "ended" }
-  /** The right to it is missing, or has ended. */
+  /** The right to it is missing, or has ended: it is tried again when the user asks, or has signed in anew. */
   | { readonly kind: "refused"; readonly error: AtelierError }
 
 export interface ConnectionOptions {
@@ -79,6 +80,14 @@ export const connect = ({ onOutput, onState, open }: ConnectionOptions): Connect
 
   const run = async (): Promise<void> => {
     let failures = 0
+    const woken = (pause?: number): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = pause === undefined ? undefined : setTimeout(resolve, pause)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
     for (;;) {
       isGivenUp = false
       onState({ kind: "connecting" })
@@ -94,20 +103,20 @@ export const connect = ({ onOutput, onState, open }: ConnectionOptions): Connect
       } catch (error) {
         if (signal.aborted) return
         const known = asAtelierError(error)
-        if (!mayPass(known)) return onState({ kind: "refused", error: known })
+        if (!mayPass(known)) {
+          onState({ kind: "refused", error: known })
+          const asked = woken().then(() => true)
+          const isNow = await (statusOf(known) === 401 ? Promise.race([asked, signInAnew(signal)]) : asked)
+          if (signal.aborted) return
+          if (isNow) continue
+        }
       } finally {
         socket = undefined
       }
       const pause = isGivenUp ? 0 : (pauses[Math.min(failures, pauses.length - 1)] ?? 0)
       failures += 1
       onState({ kind: "lost", again: Date.now() + pause })
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pause)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      await woken(pause)
       if (signal.aborted) return
     }
   }
