@@ -146,9 +146,13 @@ const CodeMirror = ({ goTo, isReadOnly = false, label, onChange, onSave, path, v
 
   useEffect(() => {
     let isLeft = false
-    void languageOf(path)?.().then((parser) => {
-      if (!isLeft) view.current?.dispatch({ effects: language.current.reconfigure(StreamLanguage.define(parser)) })
-    })
+    languageOf(path)?.().then(
+      (parser) => {
+        if (!isLeft) view.current?.dispatch({ effects: language.current.reconfigure(StreamLanguage.define(parser)) })
+      },
+      // The text can be edited without its colours
+      () => undefined
+    )
     return () => {
       isLeft = true
     }

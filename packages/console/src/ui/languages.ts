@@ -28,47 +28,50 @@ const json = parser(async () => (await import("@codemirror/legacy-modes/mode/jav
 const diff = parser(async () => (await import("@codemirror/legacy-modes/mode/diff")).diff)
 const hcl = parser(async () => (await import("./hcl.js")).hcl)
 
-const byEnding: Readonly<Record<string, Parser>> = {
-  yaml,
-  yml: yaml,
-  sh: shell,
-  bash: shell,
-  zsh: shell,
-  bashrc: shell,
-  profile: shell,
-  toml,
-  ini: properties,
-  conf: properties,
-  cfg: properties,
-  env: properties,
-  properties,
-  dockerfile: docker,
-  py: python,
-  go,
-  rs: rust,
-  rb: ruby,
-  css,
-  xml,
-  svg: xml,
-  html,
-  sql,
-  js: javascript,
-  mjs: javascript,
-  cjs: javascript,
-  jsx: javascript,
-  ts: typescript,
-  tsx: typescript,
-  json,
-  diff,
-  patch: diff,
-  tf: hcl,
-  tfvars: hcl,
-  hcl
-}
+/** A map, because a file may end with `constructor`. */
+const byEnding: ReadonlyMap<string, Parser> = new Map(
+  Object.entries({
+    yaml,
+    yml: yaml,
+    sh: shell,
+    bash: shell,
+    zsh: shell,
+    bashrc: shell,
+    profile: shell,
+    toml,
+    ini: properties,
+    conf: properties,
+    cfg: properties,
+    env: properties,
+    properties,
+    dockerfile: docker,
+    py: python,
+    go,
+    rs: rust,
+    rb: ruby,
+    css,
+    xml,
+    svg: xml,
+    html,
+    sql,
+    js: javascript,
+    mjs: javascript,
+    cjs: javascript,
+    jsx: javascript,
+    ts: typescript,
+    tsx: typescript,
+    json,
+    diff,
+    patch: diff,
+    tf: hcl,
+    tfvars: hcl,
+    hcl
+  })
+)
 
 /** How to load the language of a file; undefined for plain text. */
 export const languageOf = (path: string): Parser | undefined => {
   const name = (path.split("/").at(-1) ?? "").toLowerCase()
   // `Dockerfile`, `.bashrc` and `main.tf` end with the word that counts
-  return byEnding[name.split(".").at(-1) ?? ""]
+  return byEnding.get(name.split(".").at(-1) ?? "")
 }

@@ -48,20 +48,22 @@ export const byteText = (bytes: number): string => {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
 }
 
-const pictureTypes: Readonly<Record<string, string>> = {
-  avif: "image/avif",
-  bmp: "image/bmp",
-  gif: "image/gif",
-  ico: "image/x-icon",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  png: "image/png",
-  svg: "image/svg+xml",
-  webp: "image/webp"
-}
+const pictureTypes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    avif: "image/avif",
+    bmp: "image/bmp",
+    gif: "image/gif",
+    ico: "image/x-icon",
+    jpeg: "image/jpeg",
+    jpg: "image/jpeg",
+    png: "image/png",
+    svg: "image/svg+xml",
+    webp: "image/webp"
+  })
+)
 
 /** The media type of a picture that browsers show; undefined for any other file. */
-export const pictureType = (name: string): string | undefined => pictureTypes[/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? ""]
+export const pictureType = (name: string): string | undefined => pictureTypes.get(/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? "")
 
 export type Content =
   | { readonly kind: "binary" }
