@@ -1,6 +1,7 @@
 import { CircleAlert, CircleCheck, X } from "lucide-react"
 import { useSyncExternalStore } from "react"
 import { asAtelierError, statusOf } from "../app/client.js"
+import { signIn } from "../app/sessionEnd.js"
 import { toastText } from "../texts/ui.js"
 import { IconButton } from "./Button.js"
 import "./Toast.css"
@@ -57,7 +58,7 @@ export const notify = (message: string, action?: Notice["action"]): void => show
 
 /** Says that something failed. */
 export const notifyError = (error: unknown): void => {
-  if (statusOf(error) === 401) return
+  if (statusOf(error) === 401) return signIn()
   const { detail, message, validations } = asAtelierError(error)
   show({ kind: "error", message, detail: validations.map(({ detail, field }) => `${field}: ${detail}`).join("\n") || detail })
 }

@@ -5,9 +5,9 @@ import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { SearchX, Sparkles, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { client } from "../../app/client.js"
+import { client, statusOf } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
-import { useOrganization } from "../../app/session.js"
+import { type Check, useMay, useOrganization } from "../../app/session.js"
 import { tasksText } from "../../texts/tasks.js"
 import { Avatar } from "../../ui/Avatar.js"
 import { Status } from "../../ui/Badge.js"
@@ -48,6 +48,16 @@ const views: ReadonlyArray<View> = [
 const whileMoving = 2_000
 const atRest = 10_000
 
+/** What decides whether a task may be deleted: the right is the same for all tasks of an owner in an organization. */
+const placeOf = ({ organization_id, owner_id }: Task): string => `${organization_id} ${owner_id}`
+
+const deletionOf = ({ organization_id, owner_id }: Task): Check => ({
+  on: "workspace",
+  to: "delete",
+  owner: owner_id,
+  organization: organization_id
+})
+
 export const TaskList = () => {
   const { filter } = route.useSearch()
   const navigate = useNavigate()
@@ -62,8 +72,11 @@ export const TaskList = () => {
   const rows = data?.tasks ?? []
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set())
   const [isDeleting, setDeleting] = useState(false)
+  // What is asked about stays the same while states change
+  const [chosen, setChosen] = useState<ReadonlyArray<Task>>([])
   const selected = rows.filter(({ id }) => selection.has(id))
-  const deletable = selected.filter((task) => !isBuilding(task))
+  const may = useMay(Object.fromEntries(selected.map((task) => [placeOf(task), deletionOf(task)])))
+  const deletable = selected.filter((task) => !isBuilding(task) && may[placeOf(task)] === true)
   const clear = (): void => setSelection(new Set())
   const setFilter = (next: string | undefined): void => {
     clear()
@@ -74,7 +87,11 @@ export const TaskList = () => {
       const refusals: Array<unknown> = []
       // One after the other: each begins a build
       for (const { id, owner_name } of chosen) {
-        await tasks.deleteTask(client, { user: owner_name, task: id }).catch((refusal: unknown) => refusals.push(refusal))
+        await tasks.deleteTask(client, { user: owner_name, task: id }).catch((refusal: unknown) => {
+          // The session is over: the others would be refused as well
+          if (statusOf(refusal) === 401) throw refusal
+          refusals.push(refusal)
+        })
       }
       return refusals
     },
@@ -167,7 +184,10 @@ export const TaskList = () => {
           icon={<Trash2 />}
           isBusy={remove.isPending}
           disabled={deletable.length === 0}
-          onClick={() => setDeleting(true)}
+          onClick={() => {
+            setChosen(deletable)
+            setDeleting(true)
+          }}
         >
           {tasksText.delete}
         </Button>
@@ -175,14 +195,14 @@ export const TaskList = () => {
       <ConfirmDialog
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
-        title={tasksText.deleteManyTitle(deletable.length)}
+        title={tasksText.deleteManyTitle(chosen.length)}
         description={tasksText.deleteHint}
-        action={tasksText.deleteMany(deletable.length)}
+        action={tasksText.deleteMany(chosen.length)}
         isDangerous
-        onConfirm={() => remove.mutateAsync(deletable)}
+        onConfirm={() => remove.mutateAsync(chosen)}
       >
         <ul className="tk-names">
-          {deletable.map(({ display_name, id, name, owner_name }) => (
+          {chosen.map(({ display_name, id, name, owner_name }) => (
             <li key={id} className="truncate">
               {display_name || name} <span className="faint">{owner_name}</span>
             </li>

@@ -145,7 +145,11 @@ export const useActions = () =>
       const refusals: Array<unknown> = []
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          await begin(next, action).catch((error: unknown) => refusals.push(error))
+          await begin(next, action).catch((error: unknown) => {
+            // The session is over: the others would be refused as well
+            if (statusOf(error) === 401) throw error
+            refusals.push(error)
+          })
         }
       }
       await Promise.all(Array.from({ length: atOnce }, work))
