@@ -58,14 +58,15 @@ const begin = (
   })
   const timer = setTimeout(() => upstream.destroy(new Error("it cannot be reached in time")), connectWithin)
   const reached = (): void => clearTimeout(timer)
+  let release: () => void = () => undefined
   upstream.on("socket", (socket) => {
-    connections.use(socket)
+    release = connections.use(socket)
     if (socket.connecting) socket.once(url.protocol === "https:" ? "secureConnect" : "connect", reached)
     else reached()
   })
   upstream.once("close", reached)
   // An upgraded connection stays in use until its end
-  upstream.once("response", (answer) => answer.once("close", () => connections.release(answer.socket)))
+  upstream.once("response", (answer) => answer.once("close", () => release()))
   return upstream
 }
 
