@@ -6,9 +6,12 @@ import {
   type MouseEvent,
   type ReactNode,
   type RefObject,
+  memo,
+  useCallback,
   useEffect,
   useEffectEvent,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState
 } from "react"
@@ -38,6 +41,7 @@ export interface Sorting {
 export interface TableProps<Row> {
   /** The name of the table for screen readers. */
   readonly label: string
+  /** Rows are drawn again if this is another list: give one that stays. */
   readonly columns: ReadonlyArray<Column<Row>>
   /** How many rows there are, loaded or not. */
   readonly count: number
@@ -80,6 +84,92 @@ const isWithin = ({ currentTarget, target }: { readonly currentTarget: Element; 
 
 const isControl = (target: EventTarget): boolean => target instanceof Element && target.closest("a,button,input,select,label") !== null
 
+const classOf = ({ align }: Pick<Column<never>, "align">): string => `cell ${align === "end" ? "cell-end" : ""}`
+
+/** A function that stays the same, and does what the one of the last drawing does. */
+const useSame = <Args extends ReadonlyArray<unknown>>(action: (...args: Args) => void): ((...args: Args) => void) => {
+  const latest = useRef(action)
+  useLayoutEffect(() => {
+    latest.current = action
+  })
+  return useCallback((...args: Args) => latest.current(...args), [])
+}
+
+interface RowProps<Row> {
+  readonly row: Row | undefined
+  readonly index: number
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly template: string
+  readonly height: number
+  /** Pixels from the first row. */
+  readonly start: number
+  /** The name of its box; absent where rows cannot be selected. */
+  readonly boxName: string | undefined
+  readonly isSelected: boolean
+  /** The tab key goes to it. */
+  readonly isActive: boolean
+  readonly isOpenable: boolean
+  readonly onActive: (index: number) => void
+  readonly onPress: (index: number, isShift: boolean) => void
+  readonly onToggle: (index: number, isRange: boolean) => void
+}
+
+const DrawnRow = <Row,>({
+  boxName,
+  columns,
+  height,
+  index,
+  isActive,
+  isOpenable,
+  isSelected,
+  onActive,
+  onPress,
+  onToggle,
+  row,
+  start,
+  template
+}: RowProps<Row>) => (
+  <div
+    className="row"
+    role="row"
+    data-index={index}
+    data-openable={isOpenable ? "" : undefined}
+    aria-rowindex={index + 2}
+    aria-selected={boxName === undefined ? undefined : isSelected}
+    aria-busy={row === undefined || undefined}
+    tabIndex={isActive ? 0 : -1}
+    style={{ ["--columns" as string]: template, height, transform: `translateY(${start}px)` }}
+    onFocus={() => onActive(index)}
+    onClick={(event: MouseEvent<HTMLDivElement>) => {
+      if (row !== undefined && isWithin(event) && !isControl(event.target)) onPress(index, event.shiftKey)
+    }}
+  >
+    {boxName === undefined ? null : (
+      <div className="cell cell-check" role="gridcell">
+        {row === undefined ? null : (
+          <label className="check">
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              aria-label={boxName}
+              checked={isSelected}
+              onChange={(event) => onToggle(index, "shiftKey" in event.nativeEvent && event.nativeEvent.shiftKey === true)}
+            />
+          </label>
+        )}
+      </div>
+    )}
+    {columns.map((column) => (
+      <div key={column.id} className={classOf(column)} role="gridcell">
+        {row === undefined ? <Skeleton width={`${40 + ((index * 13) % 40)}%`} /> : column.cell(row)}
+      </div>
+    ))}
+  </div>
+)
+
+/** Drawn again only if what it shows has changed: the table itself is drawn for each picture while it scrolls. */
+const TableRow = memo(DrawnRow) as typeof DrawnRow
+
 export const Table = <Row,>({
   columns: allColumns,
   count,
@@ -99,7 +189,7 @@ export const Table = <Row,>({
   const frame = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
-  const columns = allColumns.filter(({ from = 0 }) => width >= from)
+  const columns = useMemo(() => allColumns.filter(({ from = 0 }) => width >= from), [allColumns, width])
   const [active, setActive] = useState(-1)
   const anchor = useRef<number>(-1)
   const [offset, setOffset] = useState(0)
@@ -185,7 +275,12 @@ export const Table = <Row,>({
 
   const areAll = hasSelection && count > 0 && selection.size >= count
   const template = `${hasSelection ? "36px " : ""}${columns.map(({ width = "minmax(0, 1fr)" }) => width).join(" ")}`
-  const classOf = ({ align }: Column<Row>): string => `cell ${align === "end" ? "cell-end" : ""}`
+  const onToggle = useSame(toggle)
+  const onPress = useSame((index: number, isShift: boolean) => {
+    const row = rowAt(index)
+    if (isShift && hasSelection) toggle(index, true)
+    else if (row !== undefined) onOpen?.(row)
+  })
 
   return (
     <div
@@ -242,47 +337,23 @@ export const Table = <Row,>({
         {items.map(({ index, start }) => {
           const row = rowAt(index)
           const key = row === undefined ? `place-${index}` : keyOf(row)
-          const isSelected = row !== undefined && selection?.has(key) === true
           return (
-            <div
+            <TableRow
               key={key}
-              className="row"
-              role="row"
-              data-index={index}
-              data-openable={onOpen === undefined ? undefined : ""}
-              aria-rowindex={index + 2}
-              aria-selected={hasSelection ? isSelected : undefined}
-              aria-busy={row === undefined || undefined}
-              tabIndex={index === Math.max(active, 0) ? 0 : -1}
-              style={{ ["--columns" as string]: template, height: rowHeight, transform: `translateY(${start - offset}px)` }}
-              onFocus={() => setActive(index)}
-              onClick={(event: MouseEvent<HTMLDivElement>) => {
-                if (row === undefined || !isWithin(event) || isControl(event.target)) return
-                if (event.shiftKey && hasSelection) toggle(index, true)
-                else onOpen?.(row)
-              }}
-            >
-              {hasSelection ? (
-                <div className="cell cell-check" role="gridcell">
-                  {row === undefined ? null : (
-                    <label className="check">
-                      <input
-                        type="checkbox"
-                        tabIndex={-1}
-                        aria-label={tableText.select(nameOf(row))}
-                        checked={isSelected}
-                        onChange={(event) => toggle(index, "shiftKey" in event.nativeEvent && event.nativeEvent.shiftKey === true)}
-                      />
-                    </label>
-                  )}
-                </div>
-              ) : null}
-              {columns.map((column) => (
-                <div key={column.id} className={classOf(column)} role="gridcell">
-                  {row === undefined ? <Skeleton width={`${40 + ((index * 13) % 40)}%`} /> : column.cell(row)}
-                </div>
-              ))}
-            </div>
+              row={row}
+              index={index}
+              columns={columns}
+              template={template}
+              height={rowHeight}
+              start={start - offset}
+              boxName={!hasSelection ? undefined : row === undefined ? "" : tableText.select(nameOf(row))}
+              isSelected={row !== undefined && selection?.has(key) === true}
+              isActive={index === Math.max(active, 0)}
+              isOpenable={onOpen !== undefined}
+              onActive={setActive}
+              onPress={onPress}
+              onToggle={onToggle}
+            />
           )
         })}
       </div>

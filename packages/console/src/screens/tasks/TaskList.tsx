@@ -58,6 +58,42 @@ const deletionOf = ({ organization_id, owner_id }: Task): Check => ({
   organization: organization_id
 })
 
+const { columns: heads } = tasksText
+const columns: ReadonlyArray<Column<Task>> = [
+  { id: "name", header: heads.name, width: "minmax(0, 2.4fr)", cell: (task) => <NameCell task={task} /> },
+  { id: "status", header: heads.status, width: "minmax(92px, 1.4fr)", from: 576, cell: (task) => <StateCell task={task} /> },
+  {
+    id: "template",
+    header: heads.template,
+    width: "minmax(0, 1fr)",
+    from: 800,
+    cell: ({ template_display_name, template_name }) => <span className="truncate muted">{template_display_name || template_name}</span>
+  },
+  {
+    id: "owner",
+    header: heads.owner,
+    width: "minmax(0, 1fr)",
+    from: 960,
+    cell: ({ owner_avatar_url, owner_name }) => (
+      <span className="tk-owner">
+        <Avatar name={owner_name} src={owner_avatar_url} size={18} />
+        <span className="truncate">{owner_name}</span>
+      </span>
+    )
+  },
+  {
+    id: "created",
+    header: heads.created,
+    width: "112px",
+    from: 640,
+    cell: ({ created_at }) => (
+      <span className="muted">
+        <Time at={created_at} />
+      </span>
+    )
+  }
+]
+
 export const TaskList = () => {
   const { filter } = route.useSearch()
   const navigate = useNavigate()
@@ -103,42 +139,6 @@ export const TaskList = () => {
       return queryClient.invalidateQueries({ queryKey: ["tasks"] })
     }
   })
-
-  const { columns: heads } = tasksText
-  const columns: ReadonlyArray<Column<Task>> = [
-    { id: "name", header: heads.name, width: "minmax(0, 2.4fr)", cell: (task) => <NameCell task={task} /> },
-    { id: "status", header: heads.status, width: "minmax(92px, 1.4fr)", from: 576, cell: (task) => <StateCell task={task} /> },
-    {
-      id: "template",
-      header: heads.template,
-      width: "minmax(0, 1fr)",
-      from: 800,
-      cell: ({ template_display_name, template_name }) => <span className="truncate muted">{template_display_name || template_name}</span>
-    },
-    {
-      id: "owner",
-      header: heads.owner,
-      width: "minmax(0, 1fr)",
-      from: 960,
-      cell: ({ owner_avatar_url, owner_name }) => (
-        <span className="tk-owner">
-          <Avatar name={owner_name} src={owner_avatar_url} size={18} />
-          <span className="truncate">{owner_name}</span>
-        </span>
-      )
-    },
-    {
-      id: "created",
-      header: heads.created,
-      width: "112px",
-      from: 640,
-      cell: ({ created_at }) => (
-        <span className="muted">
-          <Time at={created_at} />
-        </span>
-      )
-    }
-  ]
 
   return (
     <Page>

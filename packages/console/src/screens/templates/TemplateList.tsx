@@ -107,6 +107,9 @@ const others: ReadonlyArray<Column<Template>> = [
   }
 ]
 
+const columns = [name, ...others]
+const columnsOfMany = [name, organization, ...others]
+
 export const TemplateList = () => {
   const [filter, setFilter] = useFilter()
   const navigate = useNavigate()
@@ -132,7 +135,7 @@ export const TemplateList = () => {
         filter={{ label: templatesText.filter, placeholder: templatesText.placeholder, keys }}
         countText={templatesText.count}
         label={templatesText.title}
-        columns={hasOthers ? [name, organization, ...others] : [name, ...others]}
+        columns={hasOthers ? columnsOfMany : columns}
         keyOf={({ id }) => id}
         nameOf={({ display_name, name }) => display_name || name}
         rowHeight={56}

@@ -4,7 +4,7 @@ import * as templates from "@atelier/client/templates"
 import * as users from "@atelier/client/users"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowUpCircle, Box, EllipsisVertical, Play, Plus, RotateCw, SearchX, Square, Star, SquareTerminal, Trash2 } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { client } from "../../app/client.js"
 import { serverPage } from "../../app/config.js"
 import { useMay, useMe, useOrganization } from "../../app/session.js"
@@ -110,45 +110,27 @@ export const WorkspaceList = () => {
   })
   const deletable = selected.filter(canDelete)
 
-  const { columns: heads } = workspacesText
-  const columns: ReadonlyArray<Column<Workspace>> = [
-    { id: "name", header: heads.name, width: "minmax(0, 2.2fr)", cell: (row) => <NameCell workspace={row} /> },
-    { id: "status", header: heads.status, width: "minmax(92px, 1fr)", from: 576, cell: (row) => <StatusCell workspace={row} /> },
-    {
-      id: "template",
-      header: heads.template,
-      width: "minmax(0, 1.2fr)",
-      from: 800,
-      cell: ({ template_display_name, template_name }) => (
-        <span className="truncate ws-template">{template_display_name || template_name}</span>
-      )
-    },
-    {
-      id: "used",
-      header: heads.used,
-      width: "112px",
-      from: 640,
-      cell: ({ last_used_at }) => (
-        <span className="muted">
-          <Time at={last_used_at} />
-        </span>
-      )
-    },
-    {
-      id: "actions",
-      header: <span className="visually-hidden">{heads.actions}</span>,
-      width: "var(--ws-actions)",
-      align: "end",
-      cell: (row) => (
-        <RowActions
-          workspace={row}
-          isOffered={row.owner_id === me.id || may.act}
-          onAction={(action) => act.mutate({ workspace: row, action })}
-          onDelete={() => setDeleting(row)}
-        />
-      )
-    }
-  ]
+  const { mutate } = act
+  const columns = useMemo(
+    (): ReadonlyArray<Column<Workspace>> => [
+      ...plainColumns,
+      {
+        id: "actions",
+        header: <span className="visually-hidden">{heads.actions}</span>,
+        width: "var(--ws-actions)",
+        align: "end",
+        cell: (row) => (
+          <RowActions
+            workspace={row}
+            isOffered={row.owner_id === me.id || may.act}
+            onAction={(action) => mutate({ workspace: row, action })}
+            onDelete={() => setDeleting(row)}
+          />
+        )
+      }
+    ],
+    [may.act, me.id, mutate]
+  )
 
   return (
     <Page>
@@ -231,6 +213,33 @@ export const WorkspaceList = () => {
     </Page>
   )
 }
+
+const { columns: heads } = workspacesText
+
+const plainColumns: ReadonlyArray<Column<Workspace>> = [
+  { id: "name", header: heads.name, width: "minmax(0, 2.2fr)", cell: (row) => <NameCell workspace={row} /> },
+  { id: "status", header: heads.status, width: "minmax(92px, 1fr)", from: 576, cell: (row) => <StatusCell workspace={row} /> },
+  {
+    id: "template",
+    header: heads.template,
+    width: "minmax(0, 1.2fr)",
+    from: 800,
+    cell: ({ template_display_name, template_name }) => (
+      <span className="truncate ws-template">{template_display_name || template_name}</span>
+    )
+  },
+  {
+    id: "used",
+    header: heads.used,
+    width: "112px",
+    from: 640,
+    cell: ({ last_used_at }) => (
+      <span className="muted">
+        <Time at={last_used_at} />
+      </span>
+    )
+  }
+]
 
 const NameCell = ({ workspace }: { readonly workspace: Workspace }) => {
   const { favorite, name, outdated, owner_name, shared_with = [], template_icon, template_display_name, template_name } = workspace
