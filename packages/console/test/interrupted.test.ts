@@ -112,7 +112,7 @@ describeConsole(
       await page.getByRole("button", { name: "Copy" }).first().click()
       await page.getByText("The browser did not allow to copy.").waitFor()
       await page.getByRole("button", { name: /^Signed in as/ }).click()
-      await page.getByRole("menuitem", { name: "Dark" }).click()
+      await page.getByRole("menuitemradio", { name: "Dark" }).click()
       await page.locator(':root[data-theme="dark"]').waitFor()
       await page.keyboard.press("Escape")
       await page.getByRole("link", { name: "Workspaces", exact: true }).first().click()

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { BookOpen, ChevronsUpDown, Info, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react"
 import { shellText } from "../texts/shell.js"
 import { Avatar } from "../ui/Avatar.js"
-import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/Menu.js"
+import { Menu, MenuChoice, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from "../ui/Menu.js"
 import { config, isWebAddress } from "./config.js"
 import { chooseOrganization, useAppearance, useBuildInfo, useMe, useOrganization, useOrganizations } from "./session.js"
 import { signOut } from "./signOut.js"
@@ -28,20 +28,19 @@ export const OrganizationSwitch = ({ isCollapsed }: { readonly isCollapsed: bool
         </button>
       }
     >
-      <MenuItem isChecked={chosen === undefined} onSelect={() => chooseOrganization(undefined)}>
-        {shellText.allOrganizations}
-      </MenuItem>
-      <MenuSeparator />
-      {organizations.map(({ display_name, icon, id, name }) => (
-        <MenuItem
-          key={id}
-          icon={<Avatar name={display_name || name} src={icon} size={18} isThing />}
-          isChecked={chosen?.id === id}
-          onSelect={() => chooseOrganization(id)}
-        >
-          {display_name || name}
-        </MenuItem>
-      ))}
+      <MenuChoices
+        label={shellText.organization}
+        value={chosen?.id ?? ""}
+        onChoose={(id) => chooseOrganization(id === "" ? undefined : id)}
+      >
+        <MenuChoice value="">{shellText.allOrganizations}</MenuChoice>
+        <MenuSeparator />
+        {organizations.map(({ display_name, icon, id, name }) => (
+          <MenuChoice key={id} value={id} icon={<Avatar name={display_name || name} src={icon} size={18} isThing />}>
+            {display_name || name}
+          </MenuChoice>
+        ))}
+      </MenuChoices>
     </Menu>
   )
 }
@@ -84,11 +83,20 @@ export const UserMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
       </MenuLabel>
       <MenuSeparator />
       <MenuLabel>{shellText.theme}</MenuLabel>
-      {themes.map(([value, label, Icon]) => (
-        <MenuItem key={value} icon={<Icon />} isChecked={theme === value} onSelect={() => chooseTheme(value)}>
-          {label}
-        </MenuItem>
-      ))}
+      <MenuChoices
+        label={shellText.theme}
+        value={theme}
+        onChoose={(value) => {
+          const [chosen] = themes.find(([each]) => each === value) ?? []
+          if (chosen !== undefined) chooseTheme(chosen)
+        }}
+      >
+        {themes.map(([value, label, Icon]) => (
+          <MenuChoice key={value} value={value} icon={<Icon />}>
+            {label}
+          </MenuChoice>
+        ))}
+      </MenuChoices>
       <MenuSeparator />
       {links.map(({ name, target }) => (
         <MenuItem key={`${name} ${target}`} asChild>

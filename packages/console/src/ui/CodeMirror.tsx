@@ -85,7 +85,13 @@ const CodeMirror = ({ goTo, isReadOnly = false, label, onChange, onSave, path, v
   })
   const accessOf = (): Extension => [
     EditorState.readOnly.of(isReadOnly),
-    EditorView.contentAttributes.of({ "aria-label": label, "aria-description": editorText.leave, "aria-readonly": String(isReadOnly) })
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      "aria-description": editorText.leave,
+      "aria-readonly": String(isReadOnly),
+      // Browsers focus what can be edited by themselves; checkers of what scrolls want it said
+      tabindex: "0"
+    })
   ]
   const begin = useEffectEvent((parent: HTMLElement) => {
     const editor = new EditorView({

@@ -24,50 +24,66 @@ export const Menu = ({ align = "end", children, label, side = "bottom", trigger 
   </Radix.Root>
 )
 
-interface MenuItemProps {
+interface ContentProps {
   readonly icon?: ReactNode
   readonly keys?: string | undefined
   readonly hint?: ReactNode
-  readonly isDangerous?: boolean
-  readonly isDisabled?: boolean
-  readonly isChecked?: boolean | undefined
-  readonly onSelect?: () => void
-  /** The item is a link: give the element. */
-  readonly asChild?: boolean
   readonly children: ReactNode
 }
 
-export const MenuItem = ({
-  asChild = false,
-  children,
-  hint,
-  icon,
-  isChecked,
-  isDangerous = false,
-  isDisabled = false,
-  keys,
-  onSelect
-}: MenuItemProps) => (
+const Content = ({ children, hint, icon, keys }: ContentProps) => (
+  <>
+    {icon}
+    <span className="menu-item-label">
+      {children}
+      {hint === undefined ? null : <span className="menu-item-hint">{hint}</span>}
+    </span>
+    {keys === undefined ? null : <Keys keys={keys} />}
+  </>
+)
+
+interface MenuItemProps extends ContentProps {
+  readonly isDangerous?: boolean
+  readonly isDisabled?: boolean
+  readonly onSelect?: () => void
+  /** The item is a link: give the element. */
+  readonly asChild?: boolean
+}
+
+export const MenuItem = ({ asChild = false, isDangerous = false, isDisabled = false, onSelect, ...content }: MenuItemProps) => (
   <Radix.Item
     className={`menu-item ${isDangerous ? "menu-item-danger" : ""}`}
     disabled={isDisabled}
     asChild={asChild}
     {...(onSelect === undefined ? {} : { onSelect })}
   >
-    {asChild ? (
-      children
-    ) : (
-      <>
-        {icon}
-        <span className="menu-item-label">
-          {children}
-          {hint === undefined ? null : <span className="menu-item-hint">{hint}</span>}
-        </span>
-        {isChecked === true ? <Check className="menu-item-check" aria-hidden /> : null}
-        {keys === undefined ? null : <Keys keys={keys} />}
-      </>
-    )}
+    {asChild ? content.children : <Content {...content} />}
   </Radix.Item>
+)
+
+interface MenuChoicesProps {
+  /** The name of the group for screen readers. */
+  readonly label: string
+  /** The `value` of the choice that is made. */
+  readonly value: string
+  readonly onChoose: (value: string) => void
+  readonly children: ReactNode
+}
+
+/** Items of which one is chosen. */
+export const MenuChoices = ({ children, label, onChoose, value }: MenuChoicesProps) => (
+  <Radix.RadioGroup aria-label={label} value={value} onValueChange={onChoose}>
+    {children}
+  </Radix.RadioGroup>
+)
+
+export const MenuChoice = ({ value, ...content }: ContentProps & { readonly value: string }) => (
+  <Radix.RadioItem className="menu-item" value={value}>
+    <Content {...content} />
+    <Radix.ItemIndicator asChild>
+      <Check className="menu-item-check" aria-hidden />
+    </Radix.ItemIndicator>
+  </Radix.RadioItem>
 )
 
 export const MenuSeparator = () => <Radix.Separator className="menu-separator" />
