@@ -1,7 +1,8 @@
 /** What the screens inside a workspace read: paths, contents of files, and output of processes. */
 import { describe, expect, it } from "vitest"
-import { ancestors, bytesOf, byteText, contentOf, folderOf, isName, nameOf, pictureType, within } from "../src/screens/files/paths.js"
+import { ancestors, bytesOf, contentOf, folderOf, isName, nameOf, pictureType, within } from "../src/screens/files/paths.js"
 import { OutputLines } from "../src/screens/processes/lines.js"
+import { byteText } from "../src/ui/bytes.js"
 import { editorsOf, folderOf as editorFolder } from "../src/screens/workspaces/detail/editors.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

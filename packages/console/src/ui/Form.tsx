@@ -4,6 +4,7 @@ import { flushSync } from "react-dom"
 import { asAtelierError } from "../app/client.js"
 import { signIn } from "../app/sessionEnd.js"
 import { sending } from "../app/unsaved.js"
+import { Button, type ButtonProps } from "./Button.js"
 import { Callout } from "./Callout.js"
 import "./Form.css"
 
@@ -29,9 +30,6 @@ export const useFieldError = (name: string | undefined): string | undefined => {
   if (name === undefined || form === undefined) return undefined
   return refusalOf(form.error?.validations ?? [], name)
 }
-
-/** Whether the form is being sent. */
-export const useFormBusy = (): boolean => use(FormContext)?.isBusy ?? false
 
 export interface FormProps extends Omit<ComponentProps<"form">, "onSubmit" | "children"> {
   /** Sends the form. A refusal is shown: at the fields that it names, the rest on top. */
@@ -99,6 +97,11 @@ export const Form = ({ children, className, onSubmit, ...rest }: FormProps) => {
     </FormContext>
   )
 }
+
+/** The button that sends the form around it: it turns while the form is being sent. */
+export const SubmitButton = ({ kind = "primary", ...rest }: Omit<ButtonProps, "type" | "isBusy">) => (
+  <Button type="submit" kind={kind} isBusy={use(FormContext)?.isBusy} {...rest} />
+)
 
 /** The buttons at the end of a form. */
 export const FormActions = ({ children }: { readonly children: ReactNode }) => <div className="form-actions">{children}</div>

@@ -11,10 +11,10 @@ import { queryClient } from "../../app/queries.js"
 import { useMay, useMe } from "../../app/session.js"
 import { createText } from "../../texts/create.js"
 import { Avatar } from "../../ui/Avatar.js"
-import { Button, IconButton } from "../../ui/Button.js"
+import { IconButton } from "../../ui/Button.js"
 import { Combobox } from "../../ui/Combobox.js"
 import { Field, Input } from "../../ui/Field.js"
-import { Form, useFormBusy } from "../../ui/Form.js"
+import { Form, SubmitButton } from "../../ui/Form.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { templateQuery } from "../templates/queries.js"
@@ -159,8 +159,6 @@ const Submit = ({ isChecking, isReady }: { readonly isReady: boolean; readonly i
     <span className="faint" role="status">
       {isChecking ? createText.checking : ""}
     </span>
-    <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={!isReady}>
-      {createText.create}
-    </Button>
+    <SubmitButton disabled={!isReady}>{createText.create}</SubmitButton>
   </div>
 )

@@ -2,7 +2,7 @@
 import { X } from "lucide-react"
 import { filesText } from "../../texts/files.js"
 import { Button, IconButton } from "../../ui/Button.js"
-import { byteText } from "./paths.js"
+import { byteText } from "../../ui/bytes.js"
 import type { Upload } from "./uploads.js"
 
 interface Props {

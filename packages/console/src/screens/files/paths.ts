@@ -39,15 +39,6 @@ export const nameOf = (path: string): string => ancestors(path).at(-1)?.name ?? 
 /** Whether a name can be one of a file in a folder. */
 export const isName = (name: string): boolean => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name)
 
-const units = ["B", "kB", "MB", "GB", "TB"]
-
-/** A number of bytes, such as "1.4 MB". */
-export const byteText = (bytes: number): string => {
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  const value = bytes / 1_000 ** power
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
-}
-
 const pictureTypes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     avif: "image/avif",

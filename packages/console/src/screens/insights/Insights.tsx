@@ -7,6 +7,7 @@ import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
 import { insightsText } from "../../texts/insights.js"
 import { Avatar } from "../../ui/Avatar.js"
+import { byteText } from "../../ui/bytes.js"
 import { Chart, ChartSkeleton } from "../../ui/Chart.js"
 import { MultiCombobox } from "../../ui/Combobox.js"
 import { Field } from "../../ui/Field.js"
@@ -16,7 +17,6 @@ import { useNow } from "../../ui/Time.js"
 import { templatesQuery } from "../create/templates.js"
 import { DeploymentFrame } from "../deployment/DeploymentFrame.js"
 import { insightsCheck } from "../deployment/parts.js"
-import { bytes } from "./bytes.js"
 import { offsetHours } from "./range.js"
 import type { InsightsSearch } from "./routes.js"
 import { InsightsError, milliseconds, Usage, UsageChoices, useZone } from "./Usage.js"
@@ -119,8 +119,8 @@ const tilesOf = ({
     [stats.jetbrains, count(session_count.jetbrains)],
     [stats.terminal, count(session_count.reconnecting_pty)],
     [stats.ssh, count(session_count.ssh)],
-    [stats.received, bytes(workspaces.rx_bytes)],
-    [stats.sent, bytes(workspaces.tx_bytes)],
+    [stats.received, byteText(workspaces.rx_bytes)],
+    [stats.sent, byteText(workspaces.tx_bytes)],
     P50 < 0 ? [stats.latency, "–"] : [stats.latency, milliseconds(P50), insightsText.percentiles(milliseconds(P50), milliseconds(P95))]
   ]
 }

@@ -7,11 +7,11 @@ import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { syncText } from "../../texts/sync.js"
 import { Badge } from "../../ui/Badge.js"
-import { Button, IconButton } from "../../ui/Button.js"
+import { IconButton } from "../../ui/Button.js"
 import { Callout } from "../../ui/Callout.js"
 import { MultiCombobox } from "../../ui/Combobox.js"
 import { Field, Input, Switch, TextArea } from "../../ui/Field.js"
-import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -142,7 +142,9 @@ const Parts = ({ kind, mayUpdate, settings, targets }: PartProps) => {
           )}
           {mayUpdate ? (
             <FormActions>
-              <SaveButton isChanged={field !== settings.field || filter !== settings.filter || isOn !== settings.isOn} />
+              <SubmitButton disabled={field === settings.field && filter === settings.filter && isOn === settings.isOn}>
+                {syncText.save}
+              </SubmitButton>
             </FormActions>
           ) : null}
         </Form>
@@ -152,12 +154,6 @@ const Parts = ({ kind, mayUpdate, settings, targets }: PartProps) => {
     </>
   )
 }
-
-const SaveButton = ({ isChanged }: { readonly isChanged: boolean }) => (
-  <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={!isChanged}>
-    {syncText.save}
-  </Button>
-)
 
 const written = (value: string) => (value === "" ? <span className="faint">{syncText.emptyValue}</span> : value)
 
@@ -285,17 +281,13 @@ const MappingForm = ({ field, kind, onAdded, targets }: MappingFormProps) => {
         ))}
       </datalist>
       <FormActions>
-        <AddButton isReady={given !== "" && gets.length > 0} />
+        <SubmitButton kind="secondary" icon={<Plus />} disabled={given === "" || gets.length === 0}>
+          {syncText.add}
+        </SubmitButton>
       </FormActions>
     </Form>
   )
 }
-
-const AddButton = ({ isReady }: { readonly isReady: boolean }) => (
-  <Button type="submit" icon={<Plus />} isBusy={useFormBusy()} disabled={!isReady}>
-    {syncText.add}
-  </Button>
-)
 
 const PreviewBox = ({ kind, settings, targets }: Omit<PartProps, "mayUpdate">) => {
   const [text, setText] = useState("")

@@ -11,11 +11,10 @@ import { taskStateText, taskText } from "../../texts/tasks.js"
 import { ansiSpans, plainText } from "../../ui/ansi.js"
 import { StatusDot } from "../../ui/Badge.js"
 import type { Tone } from "../../ui/tone.js"
-import { Button } from "../../ui/Button.js"
 import { Callout } from "../../ui/Callout.js"
 import { CopyButton } from "../../ui/Code.js"
 import { Field, TextArea } from "../../ui/Field.js"
-import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
@@ -224,17 +223,13 @@ const Composer = ({ onText, task: { current_state, id, owner_name, status }, tex
         />
       </Field>
       <FormActions>
-        <SendButton isReady={isActive && text !== ""} />
+        <SubmitButton icon={<ArrowUp />} disabled={!isActive || text === ""}>
+          {taskText.send}
+        </SubmitButton>
       </FormActions>
     </Form>
   )
 }
-
-const SendButton = ({ isReady }: { readonly isReady: boolean }) => (
-  <Button type="submit" kind="primary" icon={<ArrowUp />} isBusy={useFormBusy()} disabled={!isReady}>
-    {taskText.send}
-  </Button>
-)
 
 /** A paused task goes on, with another prompt if its user writes one. */
 const Resumption = ({ may, task: { display_name, id, initial_prompt, name, owner_name } }: Pick<Props, "task" | "may">) => {
@@ -265,16 +260,12 @@ const Resumption = ({ may, task: { display_name, id, initial_prompt, name, owner
             />
           </Field>
           <FormActions>
-            <ResumeButton isReady={isChanged && text.trim() !== ""} />
+            <SubmitButton kind="secondary" icon={<Play />} disabled={!isChanged || text.trim() === ""}>
+              {taskText.resumeWith}
+            </SubmitButton>
           </FormActions>
         </Form>
       ) : null}
     </>
   )
 }
-
-const ResumeButton = ({ isReady }: { readonly isReady: boolean }) => (
-  <Button type="submit" icon={<Play />} isBusy={useFormBusy()} disabled={!isReady}>
-    {taskText.resumeWith}
-  </Button>
-)

@@ -10,10 +10,10 @@ import { client } from "../../app/client.js"
 import { useMay, useMe, useOrganization } from "../../app/session.js"
 import { tasksText } from "../../texts/tasks.js"
 import { Avatar } from "../../ui/Avatar.js"
-import { Button, ButtonLink } from "../../ui/Button.js"
+import { ButtonLink } from "../../ui/Button.js"
 import { Combobox } from "../../ui/Combobox.js"
 import { Field, TextArea } from "../../ui/Field.js"
-import { Form, useFormBusy } from "../../ui/Form.js"
+import { Form, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
@@ -149,23 +149,11 @@ const PromptForm = ({ templates }: { readonly templates: ReadonlyArray<Template>
               <OwnerChoice organization={organization} owner={owner} onChange={(chosen) => setOther({ ...chosen, organization })} />
             </Field>
           ) : null}
-          <StartButton isReady={prompt.trim() !== "" && !isMissing} />
+          <SubmitButton className="tk-start" icon={<Play />} title={tasksText.sendKeys} disabled={prompt.trim() === "" || isMissing}>
+            {tasksText.create}
+          </SubmitButton>
         </div>
       </Form>
     </Section>
   )
 }
-
-const StartButton = ({ isReady }: { readonly isReady: boolean }) => (
-  <Button
-    type="submit"
-    kind="primary"
-    className="tk-start"
-    icon={<Play />}
-    title={tasksText.sendKeys}
-    isBusy={useFormBusy()}
-    disabled={!isReady}
-  >
-    {tasksText.create}
-  </Button>
-)

@@ -14,7 +14,7 @@ import { Avatar } from "../../ui/Avatar.js"
 import { Button } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
 import { Field, Input, Select } from "../../ui/Field.js"
-import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { Empty, ErrorState, NoAccess, Skeleton, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
@@ -147,14 +147,8 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
       {version === undefined ? null : <VersionLog key={version} version={version} height={200} />}
       <FormActions>
         <Button onClick={onClose}>{dialogText.cancel}</Button>
-        <AddButton />
+        <SubmitButton>{startersText.import}</SubmitButton>
       </FormActions>
     </Form>
   )
 }
-
-const AddButton = () => (
-  <Button type="submit" kind="primary" isBusy={useFormBusy()}>
-    {startersText.import}
-  </Button>
-)

@@ -13,7 +13,7 @@ import { dialogText } from "../../texts/ui.js"
 import { Button, IconButton } from "../../ui/Button.js"
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Field, Input, TextArea } from "../../ui/Field.js"
-import { Form, FormActions, useFormBusy } from "../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { isMoving, refreshTemplates } from "./queries.js"
@@ -153,7 +153,7 @@ export const VersionMenu = ({ kind = "quiet", mayUpdate, mayUse, onRenamed, temp
           <NameFields name={name} message={version.message} />
           <FormActions>
             <Button onClick={close}>{dialogText.cancel}</Button>
-            <SaveButton />
+            <SubmitButton>{versionsText.save}</SubmitButton>
           </FormActions>
         </Form>
       </Dialog>
@@ -194,10 +194,4 @@ export const NameFields = ({ message, name }: { readonly name: string; readonly 
       <TextArea defaultValue={message} rows={3} />
     </Field>
   </>
-)
-
-const SaveButton = () => (
-  <Button type="submit" kind="primary" isBusy={useFormBusy()}>
-    {versionsText.save}
-  </Button>
 )

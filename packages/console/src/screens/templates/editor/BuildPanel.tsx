@@ -15,14 +15,13 @@ import { Status } from "../../../ui/Badge.js"
 import { Button } from "../../../ui/Button.js"
 import { Dialog } from "../../../ui/Dialog.js"
 import { Checkbox } from "../../../ui/Field.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Loaded as LoadedQuery } from "../../../ui/List.js"
 import { Empty, SkeletonLines } from "../../../ui/States.js"
 import { notify, notifyError } from "../../../ui/Toast.js"
 import { Outcome } from "../Outcome.js"
 import { isMoving, refreshTemplates, versionQuery } from "../queries.js"
 import { ResourceList } from "../Resources.js"
-import { SaveButton } from "../settings/SettingsFrame.js"
 import { type Source, writeArchive } from "../source/archive.js"
 import { givenValues, VariableFields, variablesQuery } from "../VariableFields.js"
 import { NameFields } from "../VersionActions.js"
@@ -254,7 +253,7 @@ const PublishDialog = ({ end, isOpen, onClose, template, version: { id, message,
         <Checkbox name="promote" label={sourceText.promote} defaultChecked />
         <FormActions>
           <Button onClick={onClose}>{dialogText.cancel}</Button>
-          <SaveButton>{sourceText.publish}</SaveButton>
+          <SubmitButton>{sourceText.publish}</SubmitButton>
         </FormActions>
       </Form>
     </Dialog>
@@ -283,7 +282,7 @@ const ValuesDialog = ({ isOpen, onClose, onValues, version }: ValuesProps) => {
             <VariableFields variables={all} />
             <FormActions>
               <Button onClick={onClose}>{dialogText.cancel}</Button>
-              <SaveButton>{sourceText.build}</SaveButton>
+              <SubmitButton>{sourceText.build}</SubmitButton>
             </FormActions>
           </Form>
         )}

@@ -8,6 +8,7 @@ import { saveFile } from "../../../app/saveFile.js"
 import { useMe } from "../../../app/session.js"
 import { sourceText, templatesText } from "../../../texts/templates.js"
 import { Button } from "../../../ui/Button.js"
+import { byteText } from "../../../ui/bytes.js"
 import { Callout } from "../../../ui/Callout.js"
 import { ConfirmDialog } from "../../../ui/Dialog.js"
 import { Editor, type Position } from "../../../ui/Editor.js"
@@ -211,8 +212,6 @@ interface OpenFileProps {
   readonly onText: (path: string, text: string) => void
 }
 
-const size = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" })
-
 const OpenFile = ({ file, goTo, isEmpty, onText, path }: OpenFileProps) => {
   const text = useMemo(() => (file === undefined ? undefined : textOf(file.content)), [file])
   if (path === undefined || file === undefined) return <Empty icon={<FilePen />} title={isEmpty ? sourceText.noFiles : sourceText.noFile} />
@@ -223,7 +222,7 @@ const OpenFile = ({ file, goTo, isEmpty, onText, path }: OpenFileProps) => {
         title={sourceText.binary}
         action={<Button onClick={() => saveFile(path.split("/").at(-1) ?? path, [new Uint8Array(file.content)])}>{sourceText.save}</Button>}
       >
-        {sourceText.binaryHint(size.format(file.content.length))}
+        {sourceText.binaryHint(byteText(file.content.length))}
       </Empty>
     )
   return <Editor label={path} path={path} value={text} goTo={goTo} onChange={(next) => onText(path, next)} />

@@ -10,12 +10,12 @@ import { settingsText } from "../../../texts/templates.js"
 import { Button } from "../../../ui/Button.js"
 import { ConfirmDialog } from "../../../ui/Dialog.js"
 import { Checkbox, Field, Input, Select, TextArea } from "../../../ui/Field.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify } from "../../../ui/Toast.js"
 import { refreshTemplates, templateQuery, useTemplateRights } from "../queries.js"
 import { changedOf } from "./changed.js"
-import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
+import { SettingsFrame } from "./SettingsFrame.js"
 
 const choicesOf = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
   Object.entries<string>(labels).map(([value, label]) => ({ value, label }))
@@ -120,7 +120,7 @@ const Parts = ({ template: current }: { readonly template: Template }) => {
             </Field>
           </div>
           <FormActions>
-            <SaveButton />
+            <SubmitButton>{settingsText.save}</SubmitButton>
           </FormActions>
         </Form>
       </Section>
@@ -134,7 +134,7 @@ const Parts = ({ template: current }: { readonly template: Template }) => {
             <Input defaultValue={template.deprecation_message} />
           </Field>
           <FormActions>
-            <SaveButton />
+            <SubmitButton>{settingsText.save}</SubmitButton>
           </FormActions>
         </Form>
       </Section>

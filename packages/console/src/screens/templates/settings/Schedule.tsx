@@ -7,12 +7,12 @@ import { queryClient } from "../../../app/queries.js"
 import { settingsText } from "../../../texts/templates.js"
 import { DayChoice } from "../../../ui/DayChoice.js"
 import { Checkbox, Field, Input } from "../../../ui/Field.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify } from "../../../ui/Toast.js"
 import { refreshTemplates, templateQuery } from "../queries.js"
 import { changedOf } from "./changed.js"
-import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
+import { SettingsFrame } from "./SettingsFrame.js"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -181,7 +181,7 @@ const ScheduleForm = ({ template: given }: { readonly template: Template }) => {
         </div>
       </Section>
       <FormActions>
-        <SaveButton isDisabled={!isRight} />
+        <SubmitButton disabled={!isRight}>{settingsText.save}</SubmitButton>
       </FormActions>
     </Form>
   )

@@ -2,8 +2,6 @@
 import type { Template } from "@atelier/client"
 import type { ReactNode } from "react"
 import { settingsText } from "../../../texts/templates.js"
-import { Button } from "../../../ui/Button.js"
-import { useFormBusy } from "../../../ui/Form.js"
 import { NoAccess, SkeletonLines } from "../../../ui/States.js"
 import { Tabs } from "../../../ui/Tabs.js"
 import { useTemplateQuery, useTemplateRights } from "../queries.js"
@@ -31,15 +29,3 @@ export const SettingsFrame = ({ children }: { readonly children: (template: Temp
     </>
   )
 }
-
-export const SaveButton = ({
-  children = settingsText.save,
-  isDisabled = false
-}: {
-  readonly children?: string
-  readonly isDisabled?: boolean
-}) => (
-  <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={isDisabled}>
-    {children}
-  </Button>
-)

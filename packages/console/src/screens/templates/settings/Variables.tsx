@@ -8,7 +8,7 @@ import { settingsText } from "../../../texts/templates.js"
 import { Button } from "../../../ui/Button.js"
 import { Callout } from "../../../ui/Callout.js"
 import { Checkbox } from "../../../ui/Field.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../../ui/States.js"
 import { notify } from "../../../ui/Toast.js"
@@ -16,7 +16,7 @@ import { imported } from "../imported.js"
 import { refreshTemplates, versionQuery } from "../queries.js"
 import { givenValues, VariableFields, variablesQuery } from "../VariableFields.js"
 import { VersionLog } from "../VersionLog.js"
-import { SaveButton, SettingsFrame } from "./SettingsFrame.js"
+import { SettingsFrame } from "./SettingsFrame.js"
 
 export const Variables = () => <SettingsFrame>{(template) => <Active key={template.id} template={template} />}</SettingsFrame>
 
@@ -90,7 +90,7 @@ const VariableForm = ({ onPromoted, template, version }: FormProps) => {
       <Checkbox name="promote" label={settingsText.promoteAfter} defaultChecked />
       {made === undefined ? null : <VersionLog key={made} version={made} height={240} />}
       <FormActions>
-        <SaveButton>{settingsText.makeVersion}</SaveButton>
+        <SubmitButton>{settingsText.makeVersion}</SubmitButton>
       </FormActions>
     </Form>
   )

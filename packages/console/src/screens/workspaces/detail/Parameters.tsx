@@ -6,7 +6,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { client } from "../../../app/client.js"
 import { settingsText } from "../../../texts/workspace.js"
 import { Callout } from "../../../ui/Callout.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../../ui/States.js"
 import { notify } from "../../../ui/Toast.js"
@@ -14,7 +14,6 @@ import { ParameterFields } from "../../create/ParameterFields.js"
 import { useParameterForm, type Values } from "../../create/parameterForm.js"
 import { restart, update as updateWorkspace } from "../actions.js"
 import { isBuilding } from "../state.js"
-import { SaveButton } from "./Settings.js"
 import { useWorkspaceQuery } from "./workspace.js"
 
 const route = getRouteApi("/@{$owner}/$workspace/settings/parameters")
@@ -55,9 +54,9 @@ const Loaded = ({ initial, workspace }: { readonly workspace: Workspace; readonl
         <ParameterFields form={form} isFixed={({ mutable, name }) => !mutable && name in initial} />
         {form.parameters.length === 0 ? null : (
           <FormActions>
-            <SaveButton isDisabled={!form.isValid || isBuilding(latest_build)}>
+            <SubmitButton disabled={!form.isValid || isBuilding(latest_build)}>
               {isRunning ? settingsText.apply : settingsText.applyStopped}
-            </SaveButton>
+            </SubmitButton>
           </FormActions>
         )}
       </Form>

@@ -11,11 +11,10 @@ import { Callout } from "../../../ui/Callout.js"
 import { Combobox } from "../../../ui/Combobox.js"
 import { DayChoice } from "../../../ui/DayChoice.js"
 import { Field, Input, Switch } from "../../../ui/Field.js"
-import { Form, FormActions } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify } from "../../../ui/Toast.js"
 import { parseSchedule, writeSchedule } from "./schedule.js"
-import { SaveButton } from "./Settings.js"
 import { useWorkspaceQuery } from "./workspace.js"
 import "./Schedule.css"
 
@@ -123,9 +122,9 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
           </div>
         ) : null}
         <FormActions>
-          <SaveButton isDisabled={(starts && schedule.days.length === 0) || (stops && !(Number(hours) > 0))}>
+          <SubmitButton disabled={(starts && schedule.days.length === 0) || (stops && !(Number(hours) > 0))}>
             {settingsText.save}
-          </SaveButton>
+          </SubmitButton>
         </FormActions>
       </Form>
     </Section>

@@ -13,18 +13,12 @@ import { settingsText, workspaceText } from "../../../texts/workspace.js"
 import { actionsText } from "../../../texts/workspaces.js"
 import { Button } from "../../../ui/Button.js"
 import { Field, Input, Switch } from "../../../ui/Field.js"
-import { Form, FormActions, useFormBusy } from "../../../ui/Form.js"
+import { Form, FormActions, SubmitButton } from "../../../ui/Form.js"
 import { Section } from "../../../ui/Page.js"
 import { notify, notifyError } from "../../../ui/Toast.js"
 import { DeleteDialog } from "../DeleteDialog.js"
 import { isBuilding } from "../state.js"
 import { useWorkspaceQuery } from "./workspace.js"
-
-export const SaveButton = ({ children, isDisabled = false }: { readonly children: string; readonly isDisabled?: boolean }) => (
-  <Button type="submit" kind="primary" isBusy={useFormBusy()} disabled={isDisabled}>
-    {children}
-  </Button>
-)
 
 export const Settings = () => {
   const { data: workspace } = useWorkspaceQuery()
@@ -84,7 +78,7 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
           />
           {allow_renames ? (
             <FormActions>
-              <SaveButton isDisabled={name === workspace.name}>{actionsText.rename}</SaveButton>
+              <SubmitButton disabled={name === workspace.name}>{actionsText.rename}</SubmitButton>
             </FormActions>
           ) : null}
         </Form>
