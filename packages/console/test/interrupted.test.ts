@@ -97,6 +97,26 @@ describeConsole(
       await context.close()
     })
 
+    it("keep the page and what is typed when a part's files are gone", async () => {
+      const { complaints, open } = console()
+      const { context, go, page } = await open("member")
+      await page.route(/\/assets\/Palette-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }))
+      await go("/settings/account")
+      await page.getByLabel("Name optional").fill("A long thought")
+      await page.keyboard.press("Control+k")
+      const notice = page.getByRole("alert").filter({ hasText: "newer version of the console" })
+      await notice.waitFor()
+      expect(await page.getByLabel("Name optional").inputValue()).toBe("A long thought")
+      await page.unroute(/\/assets\/Palette-[^/]*\.js$/)
+      await notice.getByRole("button", { name: "Reload" }).click()
+      await notice.waitFor({ state: "detached" })
+      await page.keyboard.press("Control+k")
+      await page.getByRole("dialog").waitFor()
+      // The browser notes the files that are gone
+      complaints.splice(0)
+      await context.close()
+    })
+
     it("change nothing but what is remembered where the browser forbids storage and clipboard", async () => {
       const { open } = console()
       const { context, go, page } = await open("owner")

@@ -11,7 +11,7 @@ import { useTitle } from "../ui/Page.js"
 import { Empty, ErrorState } from "../ui/States.js"
 import { FilesLost } from "./lazy.js"
 import { queryClient } from "./queries.js"
-import { windowStorage } from "./stored.js"
+import { reloadOnce } from "./reload.js"
 
 export const NotFoundScreen = () => {
   useTitle(shellText.notFound)
@@ -29,16 +29,6 @@ export const NotFoundScreen = () => {
       {shellText.notFoundHint}
     </Empty>
   )
-}
-
-const reloadedAt = "atelier-reloaded"
-const recently = 10_000
-
-/** Loads the page again, unless that was done just before: a new version of the server has other files. */
-const reloadOnce = (): void => {
-  if (Date.now() - Number(windowStorage.read(reloadedAt) ?? 0) < recently) return
-  // A window that cannot note it would reload without end
-  if (windowStorage.write(reloadedAt, String(Date.now()))) location.reload()
 }
 
 const FilesLostScreen = () => {

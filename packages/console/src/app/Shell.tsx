@@ -4,14 +4,16 @@ import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { Menu as MenuIcon, Search, X } from "lucide-react"
 import { Suspense, useEffect, useState, useSyncExternalStore } from "react"
 import { shellText } from "../texts/shell.js"
-import { IconButton } from "../ui/Button.js"
+import { errorText } from "../texts/ui.js"
+import { Button, IconButton } from "../ui/Button.js"
 import { Skeleton } from "../ui/States.js"
 import { Banners } from "./Banners.js"
 import { config } from "./config.js"
 import { connectionState, onConnection } from "./connection.js"
 import { useKeys } from "./keys.js"
-import { lazyPart } from "./lazy.js"
+import { arePartsLost, lazyPart, onPartsLost } from "./lazy.js"
 import { navigation } from "./navigation.js"
+import { reloadOnce } from "./reload.js"
 import { meQuery } from "./session.js"
 import { isSessionOver, onSessionOver, signInAddress } from "./sessionEnd.js"
 import { Sidebar } from "./Sidebar.js"
@@ -72,6 +74,7 @@ export const Shell = () => {
         <Banners />
         <ConnectionNotice />
         <SessionNotice />
+        <PartsNotice />
         <main id="main" tabIndex={-1}>
           <Suspense fallback={<ScreenSkeleton />}>
             <Outlet />
@@ -99,6 +102,23 @@ const SessionNotice = () => {
       <a className="link" href={signInAddress()?.href} target="_blank" rel="noreferrer">
         {shellText.signIn}
       </a>
+    </div>
+  )
+}
+
+/** Shown if parts of the page are lost with the server's earlier version, and the page stays because of what was typed. */
+const PartsNotice = () => {
+  const areLost = useSyncExternalStore(onPartsLost, arePartsLost)
+  useEffect(() => {
+    if (areLost) reloadOnce()
+  }, [areLost])
+  if (!areLost) return null
+  return (
+    <div className="connection" role="alert">
+      {shellText.partsLost}
+      <Button size="small" onClick={() => location.reload()}>
+        {errorText.reload}
+      </Button>
     </div>
   )
 }

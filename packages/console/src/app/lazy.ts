@@ -34,6 +34,28 @@ export const lazyScreen = <Module extends Record<string, unknown>, Name extends 
   name: Name
 ) => lazyRouteComponent(() => persistently(load), name)
 
-/** A part of a screen, which stands in a `Suspense`. */
+let isPartLost = false
+const listeners = new Set<() => void>()
+
+/** Whether a part of the page is missing, because the server has its files no more. */
+export const arePartsLost = (): boolean => isPartLost
+
+export const onPartsLost = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Stands for a part whose files are lost: the rest of the page, with what was typed there, stays. */
+const Missing = () => null
+
+/** A part of a screen or of the frame, which stands in a `Suspense`. React's own `lazy` would end the whole screen at the first failure. */
 export const lazyPart = <Props extends object>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> =>
-  lazy(async () => ({ default: await persistently(load) }))
+  lazy(async (): Promise<{ readonly default: ComponentType<Props> }> => {
+    try {
+      return { default: await persistently(load) }
+    } catch {
+      isPartLost = true
+      for (const listener of listeners) listener()
+      return { default: Missing }
+    }
+  })

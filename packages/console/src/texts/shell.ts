@@ -21,6 +21,7 @@ export const shellText = {
   keyboard: "Keyboard shortcuts",
   create: "New workspace",
   lost: "Connection lost. Trying again…",
+  partsLost: "The server has a newer version of the console. Save or copy what you typed, then reload the page.",
   sessionOver: "Your session has ended. What you typed is still here.",
   signIn: "Sign in in another window",
   notFound: "There is nothing at this address",

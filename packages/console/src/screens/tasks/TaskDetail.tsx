@@ -4,8 +4,9 @@ import * as tasks from "@atelier/client/tasks"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { EllipsisVertical, ExternalLink, Pause, Play, RotateCw, Trash2 } from "lucide-react"
-import { lazy, Suspense, useEffect, useState } from "react"
+import { Suspense, useEffect, useState } from "react"
 import { client } from "../../app/client.js"
+import { lazyPart } from "../../app/lazy.js"
 import { queryClient } from "../../app/queries.js"
 import { useMay } from "../../app/session.js"
 import { tasksText, taskText } from "../../texts/tasks.js"
@@ -28,7 +29,7 @@ import { canPause, canResume, isBuilding, messageOf, stateOf } from "./state.js"
 import "./tasks.css"
 
 /** Logs, apps and terminals come after the conversation. */
-const Beside = lazy(() => import("./Beside.js").then(({ Beside }) => ({ default: Beside })))
+const Beside = lazyPart(() => import("./Beside.js").then(({ Beside }) => Beside))
 
 const BesideSkeleton = () => (
   <Section>

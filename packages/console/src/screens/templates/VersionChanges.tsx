@@ -13,7 +13,7 @@ import { sourceQuery } from "./source/queries.js"
 const route = getRouteApi("/templates/$organization/$template/versions/$version")
 
 /** What differs from another version: the last one before it that works, unless the address names one. */
-const VersionChanges = ({ template, version }: { readonly template: Template; readonly version: TemplateVersion }) => {
+export const VersionChanges = ({ template, version }: { readonly template: Template; readonly version: TemplateVersion }) => {
   const { with: named } = route.useSearch()
   const may = useTemplateRights(template)
   const navigate = useNavigate()
@@ -65,5 +65,3 @@ const Compared = ({ after, before }: { readonly before: string; readonly after: 
     </Loaded>
   )
 }
-
-export default VersionChanges

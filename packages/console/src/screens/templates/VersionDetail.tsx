@@ -3,7 +3,8 @@ import type { Template, TemplateVersion } from "@atelier/client"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { ArrowUpToLine, FilePen } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { Suspense, useState } from "react"
+import { lazyPart } from "../../app/lazy.js"
 import { versionsText } from "../../texts/templates.js"
 import { Badge, Status } from "../../ui/Badge.js"
 import { Button, ButtonLink } from "../../ui/Button.js"
@@ -17,7 +18,7 @@ import { canPromote, PromoteDialog, VersionMenu } from "./VersionActions.js"
 import { VersionLog } from "./VersionLog.js"
 import { importState } from "./versionState.js"
 
-const VersionChanges = lazy(() => import("./VersionChanges.js"))
+const VersionChanges = lazyPart(() => import("./VersionChanges.js").then(({ VersionChanges }) => VersionChanges))
 
 const route = getRouteApi("/templates/$organization/$template/versions/$version")
 

@@ -1,5 +1,6 @@
 import type { ProvisionerJobLog } from "@atelier/client"
-import { lazy, Suspense } from "react"
+import { Suspense } from "react"
+import { lazyPart } from "../../app/lazy.js"
 import { SkeletonLines } from "../../ui/States.js"
 
 export interface VersionLogProps {
@@ -9,7 +10,7 @@ export interface VersionLogProps {
   readonly onLine?: (line: ProvisionerJobLog) => void
 }
 
-const VersionLogLines = lazy(() => import("./VersionLogLines.js"))
+const VersionLogLines = lazyPart(() => import("./VersionLogLines.js").then(({ VersionLogLines }) => VersionLogLines))
 
 /** The log of a version's import. Give it `key={version}`: the lines are those of one version. */
 export const VersionLog = (props: VersionLogProps) => (

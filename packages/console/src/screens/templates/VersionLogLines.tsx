@@ -10,7 +10,7 @@ import { Log } from "../../ui/Log.js"
 import { ErrorState } from "../../ui/States.js"
 import type { VersionLogProps } from "./VersionLog.js"
 
-const VersionLogLines = ({ height = 420, onLine, version }: VersionLogProps) => {
+export const VersionLogLines = ({ height = 420, onLine, version }: VersionLogProps) => {
   const [logs, add] = useGrowing<ProvisionerJobLog>()
   const last = useRef(-1)
   const { error, state } = useLive({
@@ -34,5 +34,3 @@ const VersionLogLines = ({ height = 420, onLine, version }: VersionLogProps) => 
     />
   )
 }
-
-export default VersionLogLines

@@ -5,10 +5,11 @@ import * as templateVersions from "@atelier/client/templateVersions"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { CircleStop, Hammer, Upload } from "lucide-react"
-import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react"
+import { Suspense, useDeferredValue, useMemo, useState } from "react"
 import { client } from "../../../app/client.js"
 import { useKeys } from "../../../app/keys.js"
 import { useGrowing } from "../../../app/live.js"
+import { lazyPart } from "../../../app/lazy.js"
 import { sourceText } from "../../../texts/templates.js"
 import { dialogText } from "../../../texts/ui.js"
 import { Status } from "../../../ui/Badge.js"
@@ -45,8 +46,8 @@ interface Props {
   readonly end: () => Promise<void>
 }
 
-const Difference = lazy(() => import("../source/Difference.js").then(({ Difference }) => ({ default: Difference })))
-const FormPreview = lazy(() => import("./FormPreview.js"))
+const Difference = lazyPart(() => import("../source/Difference.js").then(({ Difference }) => Difference))
+const FormPreview = lazyPart(() => import("./FormPreview.js").then(({ FormPreview }) => FormPreview))
 
 type Part = "log" | "form" | "resources" | "changes"
 const parts: ReadonlyArray<Part> = ["log", "form", "resources", "changes"]

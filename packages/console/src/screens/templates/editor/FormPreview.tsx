@@ -4,7 +4,7 @@ import { sourceText } from "../../../texts/templates.js"
 import { ParameterFields } from "../../create/ParameterFields.js"
 import { useParameterForm } from "../../create/parameterForm.js"
 
-const FormPreview = ({ version }: { readonly version: string }) => {
+export const FormPreview = ({ version }: { readonly version: string }) => {
   const me = useMe()
   const form = useParameterForm({ version, owner: me.id, initial: {} })
   return (
@@ -14,5 +14,3 @@ const FormPreview = ({ version }: { readonly version: string }) => {
     </div>
   )
 }
-
-export default FormPreview

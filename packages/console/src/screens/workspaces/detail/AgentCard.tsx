@@ -2,9 +2,10 @@
 import type { Workspace, WorkspaceAgent, WorkspaceAgentLog, WorkspaceAgentMetadata, WorkspaceApp } from "@atelier/client"
 import * as agents from "@atelier/client/agents"
 import { AppWindow, Cable, ChevronDown, SquareCode, SquareTerminal } from "lucide-react"
-import { lazy, Suspense, useRef, useState } from "react"
+import { Suspense, useRef, useState } from "react"
 import { client } from "../../../app/client.js"
 import { config, isWebAddress, serverPage } from "../../../app/config.js"
+import { lazyPart } from "../../../app/lazy.js"
 import { useGrowing, useLive } from "../../../app/live.js"
 import { editorsText } from "../../../texts/ports.js"
 import { workspaceText } from "../../../texts/workspace.js"
@@ -23,7 +24,7 @@ import { Ports } from "./Ports.js"
 import "./AgentCard.css"
 
 // Few agents have some
-const Devcontainers = lazy(async () => ({ default: (await import("./Devcontainers.js")).Devcontainers }))
+const Devcontainers = lazyPart(() => import("./Devcontainers.js").then(({ Devcontainers }) => Devcontainers))
 
 interface Props {
   readonly agent: WorkspaceAgent
