@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { matchesOf } from "../src/screens/sync/filter.js"
 import { claimValues, previewOf, readClaims, type Rules, type Target, Unreadable } from "../src/screens/sync/preview.js"
 
 const targets: ReadonlyArray<Target> = [
@@ -8,7 +9,7 @@ const targets: ReadonlyArray<Target> = [
 const rules: Rules = {
   field: "groups",
   mapping: { engineers: ["1", "2", "gone"], nobody: [] },
-  filter: "",
+  matching: undefined,
   followsNames: true,
   creates: false,
   always: []
@@ -53,14 +54,15 @@ describe("a preview", () => {
 
   it("makes missing groups, and passes over what the filter does not match", () => {
     const claims = { groups: ["Team-a", "other"] }
-    expect(previewOf(claims, { ...rules, creates: true, filter: "(?i)^team-(?P<name>.)" }, targets)).toMatchObject({
+    const matching = matchesOf({ filter: "(?i)^team-(?P<name>.)", values: claims.groups })
+    expect(previewOf(claims, { ...rules, creates: true, matching: new Set(matching) }, targets)).toMatchObject({
       outcomes: [
         ["Team-a", { kind: "created" }],
         ["other", { kind: "passedOver" }]
       ],
       all: ["Team-a"]
     })
-    expect(previewOf(claims, { ...rules, filter: "(" }, targets)).toStrictEqual(new Unreadable("filter"))
+    expect(matchesOf({ filter: "(", values: claims.groups })).toBe(undefined)
   })
 
   it("has what every user gets, and no names where only mappings count", () => {

@@ -70,6 +70,7 @@ export const syncText = {
     commas: "The claim is a text with commas instead of a list: it cannot be followed.",
     kind: "The claim is neither a list of texts nor a text: it cannot be followed.",
     texts: "The claim has values that are not texts: it cannot be followed.",
-    filter: "The browser does not understand the filter. The server may: its expressions are RE2."
+    filter: "The browser does not understand the filter. The server may: its expressions are RE2.",
+    slow: "The filter takes too long in the browser. On the server it does not: its expressions are RE2."
   }
 }

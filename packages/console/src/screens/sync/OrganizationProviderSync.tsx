@@ -17,7 +17,7 @@ const route = getRouteApi("/organizations/$organization/idp-sync")
 
 export const OrganizationProviderSync = () => {
   const { organization } = route.useParams()
-  return <OrganizationFrame name={organization}>{(known) => <Parts organization={known} />}</OrganizationFrame>
+  return <OrganizationFrame name={organization}>{(known) => <Parts key={known.id} organization={known} />}</OrganizationFrame>
 }
 
 interface Props {

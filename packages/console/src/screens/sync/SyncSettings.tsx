@@ -2,7 +2,7 @@
 import * as deployment from "@atelier/client/deployment"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { Plus, Trash2, X } from "lucide-react"
-import { useId, useState } from "react"
+import { useId, useMemo, useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { syncText } from "../../texts/sync.js"
@@ -15,7 +15,8 @@ import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
-import { previewOf, readClaims, type Target, Unreadable } from "./preview.js"
+import { matchingOf } from "./matching.js"
+import { claimValues, previewOf, readClaims, type Target, Unreadable } from "./preview.js"
 import "./sync.css"
 
 type Mapping = Readonly<Record<string, ReadonlyArray<string>>>
@@ -82,7 +83,7 @@ export const SyncSettings = ({ kind, ...rest }: Props) => {
           {syncText.offHint}
         </Callout>
       ) : null}
-      <Parts key={kind.texts.config} kind={kind} settings={data} {...rest} />
+      <Parts key={JSON.stringify(kind.queryKey)} kind={kind} settings={data} {...rest} />
     </>
   )
 }
@@ -310,24 +311,47 @@ const PreviewBox = ({ kind, settings, targets }: Omit<PartProps, "mayUpdate">) =
   )
 }
 
+const noValues: ReadonlyArray<string> = []
+
+/** The values that match the filter, which are asked for again when either changes. */
+const useMatching = (filter: string, values: ReadonlyArray<string>) => {
+  const isFiltered = filter !== "" && values.length > 0
+  const { data, error } = useQuery({
+    queryKey: ["idp-sync-matching", filter, values],
+    queryFn: ({ signal }) => matchingOf({ filter, values }, signal),
+    enabled: isFiltered,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false
+  })
+  return { isPending: isFiltered && data === undefined && error === null, error, matching: isFiltered ? data : undefined }
+}
+
 const Result = ({ kind, settings, targets, text }: Omit<PartProps, "mayUpdate"> & { readonly text: string }) => {
-  if (settings.field === "") return <Callout title={syncText.noField} />
-  const claims = readClaims(text)
+  const { field, filter, isOn, mapping } = settings
+  const claims = useMemo(() => readClaims(text), [text])
+  const values = useMemo(() => (claims instanceof Unreadable ? claims : claimValues(claims, field)), [claims, field])
+  const { error, isPending, matching } = useMatching(filter, values instanceof Unreadable ? noValues : values)
+  if (field === "") return <Callout title={syncText.noField} />
+  if (error !== null) return <ErrorState error={error} />
+  if (isPending) return <SkeletonLines count={2} />
   const preview =
     claims instanceof Unreadable
       ? claims
-      : previewOf(
-          claims,
-          {
-            field: settings.field,
-            mapping: settings.mapping,
-            filter: settings.filter,
-            followsNames: kind.followsNames,
-            creates: kind.hasFilter && settings.isOn,
-            always: settings.isOn ? kind.always : []
-          },
-          targets
-        )
+      : matching instanceof Unreadable
+        ? matching
+        : previewOf(
+            claims,
+            {
+              field,
+              mapping,
+              matching,
+              followsNames: kind.followsNames,
+              creates: kind.hasFilter && isOn,
+              always: isOn ? kind.always : []
+            },
+            targets
+          )
   if (preview instanceof Unreadable) return <Callout kind="warning" title={syncText.unreadable[preview.reason]} />
   return (
     <>

@@ -4,7 +4,7 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** Why claims or one of them say nothing. */
 export class Unreadable {
-  constructor(readonly reason: "json" | "object" | "commas" | "kind" | "texts" | "filter") {}
+  constructor(readonly reason: "json" | "object" | "commas" | "kind" | "texts" | "filter" | "slow") {}
 }
 
 /** A preview is of a pasted text: more is no set of claims. */
@@ -45,8 +45,8 @@ export const claimValues = (claims: Claims, field: string): ReadonlyArray<string
 export interface Rules {
   readonly field: string
   readonly mapping: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Values that do not match it are passed over; groups only. */
-  readonly filter: string
+  /** The values that match the filter: others are passed over. Undefined if there is no filter. */
+  readonly matching: ReadonlySet<string> | undefined
   /** A value without a mapping means what has its name: groups and roles. */
   readonly followsNames: boolean
   /** What does not exist is made: groups only. */
@@ -79,27 +79,14 @@ export interface Preview {
   readonly all: ReadonlyArray<string>
 }
 
-/** The filter as this browser understands it; the server's RE2 has the same syntax but for few signs. */
-const patternOf = (filter: string): RegExp | Unreadable | undefined => {
-  if (filter === "") return undefined
-  const flags = /^\(\?([ims]+)\)/.exec(filter)
-  try {
-    return new RegExp(filter.slice(flags?.[0].length ?? 0).replaceAll("(?P<", "(?<"), `${flags?.[1] ?? ""}u`)
-  } catch {
-    return new Unreadable("filter")
-  }
-}
-
 /** What a user with these claims would get. */
 export const previewOf = (claims: Claims, rules: Rules, targets: ReadonlyArray<Target>): Preview | Unreadable => {
   const values = claimValues(claims, rules.field)
   if (values instanceof Unreadable) return values
-  const pattern = patternOf(rules.filter)
-  if (pattern instanceof Unreadable) return pattern
   const labelsOf = (ids: ReadonlyArray<string>): ReadonlyArray<string> =>
     ids.flatMap((id) => targets.find(({ value }) => value === id)?.label ?? [])
   const outcomeOf = (value: string): Outcome => {
-    if (pattern !== undefined && !pattern.test(value)) return { kind: "passedOver" }
+    if (rules.matching !== undefined && !rules.matching.has(value)) return { kind: "passedOver" }
     const mapped = Object.hasOwn(rules.mapping, value) ? rules.mapping[value] : undefined
     if (mapped !== undefined) {
       const labels = labelsOf(mapped)
