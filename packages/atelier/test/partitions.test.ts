@@ -268,6 +268,38 @@ it.concurrent("a workspace proxy answers what waits for a silent connection", as
   expect(await within(noticed, visit())).toBe(usual)
 })
 
+/** A service that registers proxies, and apps which have nothing to say. */
+const aQuietService = async () => {
+  /** Registrations that are not answered for so many milliseconds, or are cut off. */
+  const plan: Array<number | "cut off"> = []
+  let registrations = 0
+  const service = createServer((request, response) => {
+    if (request.method !== "POST") return void response.writeHead(200).write("begun")
+    registrations += 1
+    const next = plan.shift() ?? 0
+    if (next === "cut off") request.socket.destroy()
+    else setTimeout(() => response.writeHead(201).end("{}"), next)
+  })
+  return { url: await listening(service), plan, registrations: () => registrations }
+}
+
+it.concurrent("a workspace proxy leaves quiet connections alone if a registration is cut off, or answered late", async ({ expect }) => {
+  const { plan, registrations, url } = await aQuietService()
+  const listener = makeServer()
+  const at = await listening(listener)
+  const { handler, register } = await inScope(WorkspaceProxy.make({ primaryAccessUrl: url, token: "token", accessUrl: at }))
+  listener.on("request", handler)
+  await inScope(register)
+  const quiet = await fetch(`${at}/@owner/any.main/apps/web/`)
+  let isLost = false
+  quiet.text().catch(() => (isLost = true))
+  plan.push("cut off")
+  await expect.poll(registrations, { interval: 100, timeout: noticed }).toBe(3)
+  plan.push(6_500, 500)
+  await expect.poll(registrations, { interval: 100, timeout: 2 * noticed }).toBe(6)
+  expect(isLost).toBe(false)
+})
+
 it.concurrent("a workspace proxy says that the service does not answer", async ({ expect }) => {
   const { problems, visit, way } = await aProxy()
   const usual = await visit()

@@ -1,6 +1,6 @@
 /** How a workspace proxy tells the service where it is. agents-and-apps.md §21. */
 import { Background, reasonOf, StartError } from "@atelier/core/platform"
-import { Data, Effect, Redacted, Ref, Schema, type Scope } from "effect"
+import { Cause, Data, Effect, Exit, Fiber, Option, Redacted, Ref, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import type { Names } from "../wire/Brand.js"
@@ -23,7 +23,10 @@ export interface Registrant {
 const every = "5 seconds"
 
 /** Milliseconds that the service may take to answer: with `every` it is noticed within 15 s that it does not. */
-const answerWithin = 6_000
+export const answerWithin = 6_000
+
+/** Milliseconds more that a service takes which was slow, and has answered a later question. */
+const lateWithin = 1_000
 
 /** The service did not take the registration. `status` is its answer's; absent without one. */
 class Unregistered extends Data.TaggedError("Unregistered")<{ readonly message: string; readonly status?: number }> {}
@@ -33,7 +36,12 @@ const Refusal = Schema.Struct({ message: Schema.String })
 /** Which option the service refuses, by the status of its answer. */
 const optionOf = (status: number): string => (status === 401 ? "token" : status === 400 ? "accessUrl" : "primaryAccessUrl")
 
-const post = ({ names, primaryAccessUrl, token }: Registrant, operation: string, body: object): Effect.Effect<void, Unregistered> =>
+const post = (
+  { names, primaryAccessUrl, token }: Registrant,
+  operation: string,
+  body: object,
+  within = answerWithin
+): Effect.Effect<void, Unregistered> =>
   Effect.gen(function* () {
     const response = yield* Effect.tryPromise({
       try: (signal) =>
@@ -42,7 +50,7 @@ const post = ({ names, primaryAccessUrl, token }: Registrant, operation: string,
           headers: { "content-type": "application/json", [names.proxyTokenHeader]: Redacted.value(token) },
           body: JSON.stringify(body),
           redirect: "error",
-          signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
+          signal: AbortSignal.any([signal, AbortSignal.timeout(within)])
         }),
       catch: (error) => new Unregistered({ message: reasonOf(error) })
     })
@@ -53,6 +61,12 @@ const post = ({ names, primaryAccessUrl, token }: Registrant, operation: string,
     }))
     return yield* new Unregistered({ message, status: response.status })
   })
+
+/** Whether the service has said anything, be it a refusal. */
+const isAnswer = Exit.match({
+  onSuccess: () => true,
+  onFailure: (cause: Cause.Cause<Unregistered>) => Option.exists(Cause.failureOption(cause), ({ status }) => status !== undefined)
+})
 
 /**
  * Registers this process until the scope closes. `problem` says why the last attempt failed; undefined after one that did not. Fails with
@@ -65,7 +79,7 @@ export const keepRegistered = (
   Effect.gen(function* () {
     const replica_id = randomUUID()
     const { connections } = registrant
-    const posted = post(registrant, "register", {
+    const registration = {
       access_url: registrant.accessUrl,
       wildcard_hostname: registrant.wildcardAccessUrl,
       derp_enabled: false,
@@ -75,20 +89,27 @@ export const keepRegistered = (
       replica_error: "",
       replica_relay_address: "",
       version
-    })
-    /** The second try has a connection of its own: the service may answer, and only what the first one was sent on be lost. */
-    const attempt = posted.pipe(
-      Effect.tapError(({ message, status }) =>
-        status === undefined
-          ? Effect.zipRight(
-              Ref.set(problem, message),
-              Effect.sync(() => connections.suspect())
-            )
-          : Effect.void
-      ),
-      Effect.retry({ times: 1, while: ({ status }) => status === undefined }),
-      Effect.ensuring(Effect.sync(() => connections.settle()))
-    )
+    }
+    const posted = (within: number) => post(registrant, "register", registration, within)
+    /** The service may have closed a kept connection as the request was on its way. */
+    const asked = Effect.retry(posted(2 * answerWithin + lateWithin), { times: 1, while: ({ status }) => status === undefined })
+    /**
+     * A question that is not answered in time is asked again, over another connection: the service may answer, and only the connections that there were be
+     * lost. The first one waits on meanwhile: a service that was slow answers both, and has lost nothing.
+     */
+    const attempt = Effect.gen(function* () {
+      connections.asked()
+      const first = yield* Effect.forkScoped(Effect.exit(asked))
+      const inTime = yield* Effect.timeoutOption(Fiber.join(first), answerWithin)
+      if (Option.isSome(inTime)) return yield* inTime.value
+      const suspected = performance.now()
+      connections.suspect()
+      yield* Ref.set(problem, `the service did not answer within ${answerWithin / 1_000} seconds`)
+      const second = yield* Effect.exit(posted(answerWithin))
+      const late = yield* Effect.timeoutOption(Fiber.join(first), lateWithin)
+      if (!Option.exists(late, isAnswer)) connections.giveUp(isAnswer(second) ? suspected : performance.now())
+      return yield* second
+    }).pipe(Effect.scoped)
     let told: string | undefined
     const noted = attempt.pipe(
       Effect.zipRight(Ref.set(problem, undefined)),

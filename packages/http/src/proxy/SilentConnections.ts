@@ -1,20 +1,27 @@
 /** Connections of a proxy to the service that lead nowhere any more, though neither side has closed them. */
 import type { Socket } from "node:net"
 
+/** What had arrived on a connection at an instant, in milliseconds of a clock that only goes forward. */
+interface Noted {
+  bytesRead: number
+  at: number
+}
+
 /**
  * Watches connections. Whether the service answers at all is found out elsewhere: what is silent on one connection may be an app that has nothing to say.
  */
 export class SilentConnections {
   readonly #open = new Set<Socket>()
-  /** The connections that carry a request, and which: its end may be told after the next one has begun. */
-  readonly #used = new Map<Socket, symbol>()
-  /** How many bytes had arrived on a connection when the service did not answer. */
-  #suspects: ReadonlyMap<Socket, number> = new Map()
+  /** The connections that carry a request, with what had arrived on them when that or the last question began. */
+  readonly #used = new Map<Socket, Noted>()
 
-  /** A connection carries a request, until the function that it returns is called. */
+  /** `silentFor` is the time in milliseconds without a byte after which a connection may count as silent. */
+  constructor(readonly silentFor: number) {}
+
+  /** A connection carries a request, until the function that this returns is called. */
   use(socket: Socket): () => void {
-    const request = Symbol()
-    this.#used.set(socket, request)
+    const noted = { bytesRead: socket.bytesRead, at: performance.now() }
+    this.#used.set(socket, noted)
     if (!this.#open.has(socket)) {
       this.#open.add(socket)
       socket.once("close", () => {
@@ -23,19 +30,36 @@ export class SilentConnections {
       })
     }
     return () => {
-      if (this.#used.get(socket) === request) this.#used.delete(socket)
+      // It may carry the next one
+      if (this.#used.get(socket) === noted) this.#used.delete(socket)
     }
   }
 
-  /** The service did not answer. A connection that waits for a request is closed, so that the next request does not wait on it. */
-  suspect(): void {
-    for (const socket of this.#open) if (!this.#used.has(socket)) socket.destroy()
-    if (this.#suspects.size === 0) this.#suspects = new Map([...this.#used.keys()].map((socket) => [socket, socket.bytesRead]))
+  /** The service is asked. */
+  asked(): void {
+    const at = performance.now()
+    for (const [socket, noted] of this.#used) Object.assign(noted, { bytesRead: socket.bytesRead, at })
   }
 
-  /** The service answers again, or was asked twice in vain. A connection on which nothing has arrived since `suspect` is given up. */
-  settle(): void {
-    for (const [socket, bytesRead] of this.#suspects) if (socket.bytesRead === bytesRead) socket.destroy()
-    this.#suspects = new Map()
+  /** The service has not answered in time. A connection that waits for a request is closed, so that the next request does not wait on it. */
+  suspect(): void {
+    for (const socket of this.#open) if (!this.#used.has(socket)) socket.destroy()
+  }
+
+  /**
+   * The connections lead nowhere. Those that carried a request before an instant are given up as soon as nothing has arrived on them for as long as
+   * `silentFor` says.
+   */
+  giveUp(before: number): void {
+    const now = performance.now()
+    for (const [socket, { at, bytesRead }] of this.#used) {
+      if (at > before) continue
+      const judge = (): void => {
+        if (socket.bytesRead === bytesRead) socket.destroy()
+      }
+      const left = at + this.silentFor - now
+      if (left <= 0) judge()
+      else setTimeout(judge, left).unref()
+    }
   }
 }

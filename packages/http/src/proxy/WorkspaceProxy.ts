@@ -10,7 +10,7 @@ import { type Compatibility, presentationFor } from "../wire/Compatibility.js"
 import { namesOf } from "../wire/Brand.js"
 import { clientAddressOf, forwardingHeaders, type TrustedProxies, trusts } from "../server/request/ClientAddress.js"
 import { passOn, passUpgrade, type Upstream } from "./passOn.js"
-import { keepRegistered } from "./Registration.js"
+import { answerWithin, keepRegistered } from "./Registration.js"
 import { SilentConnections } from "./SilentConnections.js"
 
 export interface Options {
@@ -67,7 +67,7 @@ export const make = (options: Options): Effect.Effect<WorkspaceProxy, StartError
     const primaryAccessUrl = primary.href.replace(/\/+$/, "")
     const problem = yield* Ref.make<string | undefined>("it has not registered yet")
     const token = Redacted.make(options.token)
-    const connections = new SilentConnections()
+    const connections = new SilentConnections(answerWithin)
     const register = keepRegistered({ primaryAccessUrl, accessUrl: own.origin, wildcardAccessUrl, token, names, connections }, problem)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new (primary.protocol === "https:" ? SecureAgent : Agent)({ keepAlive: true, maxFreeSockets: keptConnections })),

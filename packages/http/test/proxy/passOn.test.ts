@@ -25,7 +25,7 @@ it("a kept connection is closed on suspicion, unless it carries a request again"
     whenAsked()
   })
   const closed = new Promise<void>((resolve) => service.on("connection", (socket) => socket.once("close", () => resolve())))
-  const connections = new SilentConnections()
+  const connections = new SilentConnections(6_000)
   // The second request waits for the connection of the first
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   onTestFinished(() => agent.destroy())
