@@ -226,7 +226,11 @@ export const Table = <Row,>({
     if (count === 0) return
     setActive(next)
     virtualizer.scrollToIndex(next, { align: "auto" })
-    requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus({ preventScroll: true }))
+    const drawn = () => body.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)
+    const row = drawn()
+    // At once, so that the next key meets the row; one that was out of sight is drawn with the next picture
+    if (row === null || row === undefined) requestAnimationFrame(() => drawn()?.focus({ preventScroll: true }))
+    else row.focus({ preventScroll: true })
   }
 
   const toggle = (index: number, isRange: boolean): void => {
@@ -268,7 +272,7 @@ export const Table = <Row,>({
       event.preventDefault()
       focusRow(to)
     } else if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.dataset["index"] !== undefined) {
-      const row = rowAt(active)
+      const row = rowAt(Number(event.target.dataset["index"]))
       if (row !== undefined) onOpen?.(row)
     }
   }
