@@ -37,7 +37,10 @@ const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect
  * turn that fails or dies, it pauses and goes on. The failures are counted. Of the failures of all these loops one a minute is logged, and that the
  * loop in question has recovered.
  */
-export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E, R>) => Effect.Effect<void, never, R | Scope.Scope>) => {
+export const repeating = (
+  name: string,
+  observed: Effect.Effect<WorkHealth.ObservedLoop> = WorkHealth.observe(name)
+): (<E, R>(turn: Effect.Effect<unknown, E, R>) => Effect.Effect<void, never, R | Scope.Scope>) => {
   let loggedAt = Number.NEGATIVE_INFINITY
   return (turn) =>
     Effect.suspend(() => {
@@ -63,7 +66,7 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
         isKnown = false
         return wasKnown ? logged(Effect.logInfo("background work succeeds again")) : Effect.void
       }
-      const looping = Effect.flatMap(WorkHealth.observe(name), (loop) =>
+      const looping = Effect.flatMap(observed, (loop) =>
         Effect.matchCauseEffect(turn, {
           onFailure: (cause) => onFailure(cause, loop),
           onSuccess: () => onSuccess(loop)
@@ -81,8 +84,11 @@ export const repeating = (name: string): (<E, R>(turn: Effect.Effect<unknown, E,
 }
 
 /** Starts one loop of its kind, as `repeating` does. */
-export const repeat = <E, R>(name: string, turn: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>
-  repeating(name)(turn)
+export const repeat = <E, R>(
+  name: string,
+  turn: Effect.Effect<unknown, E, R>,
+  observed?: Effect.Effect<WorkHealth.ObservedLoop>
+): Effect.Effect<void, never, R | Scope.Scope> => repeating(name, observed)(turn)
 
 /** Milliseconds since 1970 of the last line about items, by the name of the work. */
 const itemsLoggedAt = new Map<string, number>()

@@ -1,5 +1,5 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
-import { countFailure, logged } from "./Background.js"
+import { countFailure, logged, repeat } from "./Background.js"
 import { Locks } from "../store/Locks.js"
 import { afterwards } from "../store/Transactor.js"
 import * as WorkHealth from "./WorkHealth.js"
@@ -68,11 +68,8 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
     yield* periodic
     const { wanted } = worker
     if (wanted === undefined) return
-    yield* begun.pipe(
-      Effect.zipRight(Effect.forever(Effect.zipRight(wanted, run))),
-      Effect.annotateLogs({ worker: worker.name }),
-      Effect.interruptible,
-      afterwards,
-      Effect.forkScoped
-    )
+    // A run tells its outcome by itself, so the loop around it tells its failures alone
+    const onlyFailures = Effect.succeed({ failed, succeeded: () => {}, ended: () => {} })
+    const whenWanted = Effect.annotateLogs(Effect.zipRight(wanted, run), { worker: worker.name })
+    yield* repeat(worker.name, Effect.zipRight(begun, whenWanted), onlyFailures)
   })
