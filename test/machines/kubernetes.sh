@@ -82,7 +82,8 @@ import() {
   printf '{"architecture":"%s","os":"linux","config":{%s"Env":["PATH=/usr/local/bin:/usr/bin:/bin"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
     "$(dpkg --print-architecture)" "$program" "$(sha256sum "$work/layer.tar" | cut -d' ' -f1)" >"$work/config.json"
   printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$2" >"$work/manifest.json"
-  tar -C "$work" -c . | containers images import - >/dev/null
+  # Of two imports of the same content at a time, one fails
+  tar -C "$work" -c . | flock "$directory/import.lock" ctr --address "$directory/containerd.sock" --namespace k8s.io images import - >/dev/null
   rm -rf "$work"
 }
 
