@@ -1,4 +1,5 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
+import { calledAs } from "./called.js"
 import { type Configuration, valueOf } from "@atelier/core/deployment"
 import { SetupTokens, Users } from "@atelier/core/identity"
 import { isLoopbackHost, reasonOf, StartError } from "@atelier/core/platform"
@@ -251,7 +252,7 @@ Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   database    ${shownDatabase(options.database)}
   workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}${ssh === undefined ? "" : `\n  ssh         ${ssh}`}
 
-docs/first-steps.md leads from there to a running workspace.
+"${calledAs(process.env)} login ${accessUrl}" logs in on a terminal, and "${calledAs(process.env)} help" lists what it does there.
 
 `
 }

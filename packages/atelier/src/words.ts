@@ -13,3 +13,13 @@ export const words = {
 export type Word = keyof typeof words
 
 export const isWord = (word: string): word is Word => Object.hasOwn(words, word)
+
+/** The options of every command of the command line, in both forms. Before the command's word, they are a call of the command line too. */
+const optionsOfCommands: ReadonlySet<string> = new Set(["-o", "--output", "-q", "--quiet", "--debug", "--context", "--url"])
+
+/** Whether the server's program is called, not the command line. */
+export const isOwn = ([word = ""]: ReadonlyArray<string>): boolean => {
+  if (!word.startsWith("-")) return word === "" || isWord(word)
+  const name = word.startsWith("--") ? word.replace(/=.*/s, "") : word.slice(0, 2)
+  return !optionsOfCommands.has(name)
+}

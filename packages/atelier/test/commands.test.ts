@@ -7,7 +7,9 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { globals } from "../../cli/src/commands.js"
 import { lastingEmptyDatabaseUrl } from "../../../test/store/databases.js"
+import { isOwn } from "../src/words.js"
 import { Server } from "./Server.js"
 
 const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
@@ -105,4 +107,25 @@ it("backup without a file is refused", async () => {
 it("a word of the command line is handed to it", async () => {
   expect(await ended(["help"])).toMatchObject({ code: 0, out: expect.stringContaining("login") })
   expect((await ended(["server", "--version"])).out).toMatch(/^Atelier \d/)
+})
+
+it("an option of the command line may stand before its command, as the hosts of config-ssh have it", async () => {
+  const notLoggedIn = { code: 3, error: expect.stringContaining("not logged in") }
+  expect(await ended(["-o", "json", "context", "list"])).toMatchObject({ code: 0, out: "[]\n", error: "" })
+  for (const options of [["-q"], ["-ojsonl"], ["--output=json", "--debug"]])
+    expect(await ended([...options, "list"])).toMatchObject(notLoggedIn)
+  expect(await ended(["--context", "none", "ssh", "--stdio", "first.atelier"])).toMatchObject({
+    code: 255,
+    error: expect.stringContaining('"none"')
+  })
+  const elsewhere = await ended(["--url", "http://127.0.0.1:1", "list"])
+  expect(elsewhere).toMatchObject({ code: 3, error: expect.not.stringContaining("no option") })
+})
+
+it("the options before a command are those that the command line has", () => {
+  for (const [name, { short }] of Object.entries(globals)) {
+    expect(isOwn([`--${name}`])).toBe(false)
+    if (short !== undefined) expect(isOwn([`-${short}`])).toBe(false)
+  }
+  expect([[], ["--http-address", "x"], ["--help"], ["-h"], ["serve"]].map(isOwn)).toStrictEqual([true, true, true, true, true])
 })
