@@ -18,7 +18,7 @@ import { type KeyStore, keyStoreOf } from "../src/contexts/KeyStore.js"
 import { sizeOf } from "../src/terminal/size.js"
 import { table } from "../src/terminal/table.js"
 import { ago, bytesText, durationText, logLine, plain } from "../src/terminal/text.js"
-import { leavingKeys } from "../src/connect/attached.js"
+import { escapeKeys } from "../src/connect/attached.js"
 import { hostFile, withInclude } from "../src/connect/configSsh.js"
 import { readForward } from "../src/connect/portForward.js"
 import { readRequest } from "../src/connect/socksProxy.js"
@@ -100,12 +100,12 @@ describe("a command line", () => {
   it.each([
     ["mak", '"mak" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
     ["make box --sise 3", "--sise: is not an option here.", 'did you mean --size? "atelier make --help" lists the options.'],
-    ["make", "make: needs NAME, its name.", '"atelier make --help" has the usage.'],
+    ["make", "make: NAME is missing.", '"atelier make --help" has the usage.'],
     ["make a b c", '"c": is one word too many for "make".', undefined],
     ["make a --size", "--size: needs a value, NUMBER.", undefined],
     ["make a --size=-1", "--size: must be a number that is not negative.", undefined],
     ["make a --after soon", "--after: must be a duration such as 90s, 30m, 1h30m or 7d.", undefined],
-    ["group remove", "remove: needs NAMES, the names.", '"atelier group remove --help" has the usage.']
+    ["group remove", "remove: NAMES is missing.", '"atelier group remove --help" has the usage.']
   ])("%s is refused", (line, message, hint) => {
     expect(() => read(line)).toThrow(expect.objectContaining({ message, hint, code: 2 }))
   })
@@ -214,14 +214,18 @@ describe("the words of users", () => {
     expect(() => workspaceOfHost("a.b.c.d.atelier", "atelier")).toThrow("must be WORKSPACE")
   })
 
-  it("leave a terminal that is stuck", () => {
+  it("leave a terminal that is stuck, or stop the program", () => {
     const typed = (text: string) => {
-      const keys = leavingKeys()
-      return [...Buffer.from(text)].map((byte) => keys(Uint8Array.of(byte))).map((bytes) => bytes && Buffer.from(bytes).toString())
+      const keys = escapeKeys()
+      return [...Buffer.from(text)]
+        .flatMap((byte) => keys(Uint8Array.of(byte)))
+        .map((key) => (typeof key === "string" ? key : key.toString()))
     }
-    expect(typed("~.")).toStrictEqual(["", undefined])
+    expect(typed("~.")).toStrictEqual(["leave"])
     expect(typed("a~.\r~a~~.").join("")).toBe("a~.\r~a~~.")
     expect(typed("\r~~.").join("")).toBe("\r~.")
+    expect(typed("ls\r~\u001aid\r~?")).toStrictEqual([..."ls\r", "suspend", ..."id\r", "explain"])
+    expect(escapeKeys()(Buffer.from("~\u001als\r"))).toStrictEqual(["suspend", Buffer.from("ls\r")])
   })
 
   it("are parameters in a file", () => {

@@ -7,7 +7,7 @@ export const connections: ReadonlyArray<Command | Group> = [
     name: "ssh",
     summary: "open a shell in a workspace, or run a line of the shell",
     description: [
-      "On a terminal, Enter followed by ~ and . leaves a shell whose connection is stuck. The shell outlives a lost connection: the program connects again.",
+      "The shell outlives a lost connection: the program connects again. On a terminal, ~ at the beginning of a line is for the program: ~. leaves a shell whose connection is stuck, ~^Z stops the program, ~? lists these keys, and ~~ sends a ~.",
       "With --stdio, the command carries the bytes of an SSH connection, as a ProxyCommand of OpenSSH. config-ssh sets that up."
     ],
     args: reached,

@@ -1,5 +1,5 @@
 /** A process in a workspace that is attached to the user's terminal, or to the program's streams. */
-import type { Sandbox, SandboxProcess } from "@atelier/client"
+import { AtelierError, type Sandbox, type SandboxProcess } from "@atelier/client"
 import { constants } from "node:os"
 import { exitCodes, Failure, Interrupted } from "../Failure.js"
 import type { Session } from "../Session.js"
@@ -15,6 +15,20 @@ export interface AttachedOptions {
 }
 
 type Command = Parameters<Sandbox["spawn"]>[0]
+
+/** Explains a program that the workspace does not have: users often give a line of the shell as one word. */
+const notStarted = (error: unknown, command: Command, program: string): unknown => {
+  if (!(error instanceof AtelierError) || typeof command === "string") return error
+  const refusal = error.validations.find(({ field }) => field === "program")
+  if (refusal === undefined) return error
+  const isLine = command.length === 1 && /\s/.test(command[0])
+  return new Failure({
+    message: `The command did not start: ${refusal.detail}.`,
+    hint: isLine ? `"${program} ssh WORKSPACE 'LINE'" runs a line of the shell; exec takes a program and its arguments.` : undefined,
+    code: exitCodes.noCommand,
+    cause: error
+  })
+}
 
 /** Milliseconds that an interrupted process has until the program ends without it. */
 const lastWait = 5_000
@@ -33,19 +47,36 @@ const copyOut = async (from: ReadableStream<Uint8Array>, to: NodeJS.WriteStream)
   for await (const bytes of from) await write(to, bytes)
 }
 
-/**
- * Finds the keys that leave a terminal whose connection is stuck: `~.` at the beginning of a line, as in OpenSSH. Returns the keys for the terminal, or
- * undefined to leave.
- */
-export const leavingKeys = () => {
+/** What follows `~` at the beginning of a line, as in OpenSSH. */
+const escapes: ReadonlyMap<number, "leave" | "suspend" | "explain"> = new Map([
+  [0x2e, "leave"],
+  [0x1a, "suspend"],
+  [0x3f, "explain"]
+])
+
+const explanation = ["~.  leaves the workspace", "~^Z stops this program", "~?  shows this text", "~~  sends the character ~"]
+
+/** Divides what the user types into the keys for the terminal and those for the program itself. */
+export const escapeKeys = () => {
   let isLineStart = true
   let isHeld = false
-  return (bytes: Uint8Array): Uint8Array | undefined => {
-    const passed: Array<number> = []
+  return (bytes: Uint8Array): ReadonlyArray<Buffer | "leave" | "suspend" | "explain"> => {
+    const parts: Array<Buffer | "leave" | "suspend" | "explain"> = []
+    let passed: Array<number> = []
+    const pass = (): void => {
+      if (passed.length > 0) parts.push(Buffer.from(passed))
+      passed = []
+    }
     for (const byte of bytes) {
       if (isHeld) {
         isHeld = false
-        if (byte === 0x2e) return undefined
+        const found = escapes.get(byte)
+        if (found !== undefined) {
+          pass()
+          parts.push(found)
+          isLineStart = true
+          continue
+        }
         passed.push(0x7e)
         if (byte === 0x7e) {
           isLineStart = false
@@ -56,17 +87,26 @@ export const leavingKeys = () => {
       else passed.push(byte)
       isLineStart = byte === 0x0d || byte === 0x0a
     }
-    return Uint8Array.from(passed)
+    pass()
+    return parts
   }
 }
 
-const copyIn = async ({ stdin }: SandboxProcess, session: Session, isTerminal: boolean, leave: () => void): Promise<void> => {
-  const writer = stdin.getWriter()
-  const keys = leavingKeys()
-  for await (const chunk of session.stdin) {
-    const bytes = isTerminal ? keys(chunk as Buffer) : new Uint8Array(chunk as Buffer)
-    if (bytes === undefined) return leave()
-    if (bytes.length > 0) await writer.write(bytes)
+const copyIn = async ({ stdin: input }: SandboxProcess, session: Session, isTerminal: boolean, leave: () => void): Promise<void> => {
+  const { stderr, stdin } = session
+  const writer = input.getWriter()
+  const keys = escapeKeys()
+  for await (const chunk of stdin) {
+    const parts = isTerminal ? keys(chunk as Buffer) : [chunk as Buffer]
+    for (const part of parts) {
+      if (part === "leave") return leave()
+      else if (part === "explain") stderr.write(`\r\n${explanation.join("\r\n")}\r\n`)
+      else if (part === "suspend") {
+        stdin.setRawMode(false)
+        stderr.write("\n")
+        process.kill(process.pid, "SIGTSTP")
+      } else if (part.length > 0) await writer.write(new Uint8Array(part))
+    }
   }
   await writer.close()
 }
@@ -98,9 +138,11 @@ export const attached = async (
   { cwd, env, hasInput, isTerminal, timeout }: AttachedOptions,
   session: Session
 ): Promise<number> => {
-  const { signal, stderr, stdin, stdout } = session
+  const { program, signal, stderr, stdin, stdout } = session
   const pty = isTerminal ? sizeOf(stdout) : undefined
-  const child = await sandbox.spawn(command, { cwd, env, timeout, pty, stdin: hasInput, signal })
+  const child = await sandbox.spawn(command, { cwd, env, timeout, pty, stdin: hasInput, signal }).catch((error: unknown) => {
+    throw notStarted(error, command, program)
+  })
   const giveBack = isTerminal && stdin.isTTY ? takeTerminal(session, child) : () => {}
   const left = new AbortController()
   const interrupt = (): void => {
