@@ -89,6 +89,36 @@ export const isPassing = (error: unknown): boolean => {
   return error.cause instanceof Failure ? isPassing(error.cause) : error.status === 0 || error.status === 429 || error.status >= 500
 }
 
+/** What the operating system refuses, in words. */
+const refusals: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  ENOENT: "does not exist",
+  ENOTDIR: "is not in a directory",
+  EISDIR: "is a directory",
+  EADDRINUSE: "is in use"
+}
+
+interface SystemError extends Error {
+  readonly code: string
+  readonly path?: string | undefined
+  readonly address?: string | undefined
+  readonly port?: number | undefined
+}
+
+const isOfSystem = (error: unknown): error is SystemError => error instanceof Error && "syscall" in error && "code" in error
+
+/** A failure of the operating system, with the file or the address that it is about. */
+const systemFailure = (error: SystemError): Failure => {
+  const { address, code, path, port } = error
+  const subject = path ?? (port === undefined ? undefined : `${address ?? "port"}:${port}`)
+  const refusal = refusals[code]
+  return new Failure({ message: subject === undefined || refusal === undefined ? error.message : `${subject}: ${refusal}.`, cause: error })
+}
+
 /** Returns any error as a failure. */
 export const failureOf = (error: unknown, program: string): Failure => {
   if (error instanceof Failure) return error
@@ -112,5 +142,6 @@ export const failureOf = (error: unknown, program: string): Failure => {
     // What the client refuses to send
     if (/^[\w ]+: must /.test(error.message)) return new Failure({ message: error.message, code: exitCodes.usage, cause: error })
   }
+  if (isOfSystem(error)) return systemFailure(error)
   return new Failure({ message: error instanceof Error ? error.message : String(error), cause: error })
 }

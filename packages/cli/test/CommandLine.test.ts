@@ -149,12 +149,13 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
     })
 
     it("runs commands with their streams and exit codes", async () => {
-      const [streams, killed, missing, line, folder, stuck, none] = await Promise.all([
+      const [streams, killed, missing, whole, line, folder, stuck, none] = await Promise.all([
         service.runProgram(["exec", "box", "-qe", "WORD=there", "--", "sh", "-c", 'cat; echo "hello $WORD" >&2; exit 7'], {
           stdin: "piped\n"
         }),
         service.run(["exec", "box", "-n", "--", "sh", "-c", "kill -9 $$"]),
         service.run(["exec", "box", "-n", "no-such-program"]),
+        service.run(["exec", "box", "-n", "--", "echo one; exit 3"]),
         service.run(["ssh", "box", "-n", "--", "echo one | wc -l"]),
         service.run(["exec", "box", "-n", "--cwd", "projects", "pwd"]),
         service.run(["exec", "box", "-n", "--timeout", "1s", "sleep", "60"]),
@@ -162,7 +163,11 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       ])
       expect(streams).toStrictEqual({ code: 7, stdout: "piped\n", stderr: "hello there\n" })
       expect(killed.code).toBe(137)
-      expect(missing).toMatchObject({ code: 255, stderr: expect.stringContaining("no-such-program is not found") })
+      expect(missing).toMatchObject({ code: 255, stderr: "Error: The command did not start: no-such-program is not found.\n" })
+      expect(whole).toMatchObject({
+        code: 255,
+        stderr: expect.stringMatching(/did not start: echo one; exit 3 is not found\.\nTo do: "atelier ssh WORKSPACE 'LINE'" runs/)
+      })
       expect(line).toMatchObject({ code: 0, stdout: "1\n" })
       expect(folder.stdout).toMatch(/\/projects\n$/)
       expect(stuck.code).toBeGreaterThan(128)
@@ -218,6 +223,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
 
       expect(await cp("box:none", ".")).toMatchObject({ code: 4, stderr: expect.stringContaining("none: does not exist.") })
       expect((await cp("data", "other")).code).toBe(2)
+      expect(await cp("box:from-stdin", "/dev/null/x")).toMatchObject({ code: 1, stderr: "Error: /dev/null/x: is not in a directory.\n" })
     })
 
     it("forwards ports until it is interrupted", async () => {

@@ -1,5 +1,5 @@
 /** Reads the words of a command line by the table of commands. */
-import { usage } from "../Failure.js"
+import { exitCodes, Failure, usage } from "../Failure.js"
 import { type Command, type Flag, flagName, type Flags, type Group, isGroup } from "./Command.js"
 
 export interface Parsed {
@@ -117,10 +117,12 @@ const readArguments = ({ args, name }: Command, words: ReadonlyArray<string>, pr
     else read[key] = left.shift()
     const isAbsent = need === "list" ? (read[key] as ReadonlyArray<string>).length === 0 : read[key] === undefined
     if (need !== "optional" && isAbsent) {
-      throw usage(
-        `${name}: needs ${flagName(key).toUpperCase()}, ${summary}.`,
-        `"${[program, ...path, "--help"].join(" ")}" has the usage.`
-      )
+      throw new Failure({
+        message: `${name}: ${flagName(key).toUpperCase()} is missing.`,
+        details: [`It is ${summary}.`],
+        hint: `"${[program, ...path, "--help"].join(" ")}" has the usage.`,
+        code: exitCodes.usage
+      })
     }
   }
   if (left.length > 0)

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises"
 import { reachSandbox } from "../connect/reachSandbox.js"
 import { Failure, exitCodes, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
-import { bytesText } from "../terminal/text.js"
+import { bytesText, counted } from "../terminal/text.js"
 import { partName } from "./partName.js"
 import { packed, unpack } from "./tar.js"
 
@@ -77,7 +77,7 @@ const upload = async (source: End, sandbox: Sandbox, path: string, session: Sess
     if (!(error instanceof AtelierError) || error.status !== 409) throw error
   })
   const { bytes, entries } = await sandbox.files.upload(place, webStream(await packed(source.path)), { signal })
-  return `${entries} entries, ${bytesText(bytes)}`
+  return `${counted("entry", entries, "entries")}, ${bytesText(bytes)}`
 }
 
 /** The part of a file that an interrupted copy has left, if it is of the same file. */
@@ -92,12 +92,12 @@ const downloadFile = async (sandbox: Sandbox, path: string, target: string, { ou
   const part = await partOf(target, etag ?? "")
   const start = part.size > size ? 0 : part.size
   if (start > 0) out.say(`Going on after ${bytesText(start)}.`)
-  const counted = total(start)
+  const received = total(start)
   const from = await sandbox.files.stream(path, { start, signal })
   await mkdir(dirname(target), { recursive: true })
   // The mode of the file may keep its own user from writing: it comes last
-  await pipeline(counted.stream(from), createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 }), { signal })
-  if (counted.bytes() !== size) {
+  await pipeline(received.stream(from), createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 }), { signal })
+  if (received.bytes() !== size) {
     await rm(part.file, { force: true })
     throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })
   }
@@ -110,11 +110,11 @@ const downloadFile = async (sandbox: Sandbox, path: string, target: string, { ou
 const download = async (sandbox: Sandbox, path: string, target: End, session: Session): Promise<string> => {
   const { signal, stdout } = session
   if (target.kind === "stream") {
-    const counted = total(0)
-    for await (const bytes of counted.stream(await sandbox.files.stream(path, { signal }))) {
+    const received = total(0)
+    for await (const bytes of received.stream(await sandbox.files.stream(path, { signal }))) {
       if (!stdout.write(bytes)) await new Promise((resolve) => stdout.once("drain", resolve))
     }
-    return bytesText(counted.bytes())
+    return bytesText(received.bytes())
   }
   if (target.kind === "remote") throw usage("A copy between two workspaces goes through this machine: make it in two steps.")
   const entry = await unless(sandbox.files.stat(path, { signal }))
@@ -123,9 +123,9 @@ const download = async (sandbox: Sandbox, path: string, target: End, session: Se
   const place = isDirectory ? join(target.path, basename(entry.path)) : target.path
   if (entry.type !== "directory") return downloadFile(sandbox, path, place, session)
   await mkdir(place, { recursive: true })
-  const counted = total(0)
-  const entries = await unpack(Readable.from(counted.stream(await sandbox.files.download(path, { signal }))), place, signal)
-  return `${entries} entries, ${bytesText(counted.bytes())}`
+  const received = total(0)
+  const entries = await unpack(Readable.from(received.stream(await sandbox.files.download(path, { signal }))), place, signal)
+  return `${counted("entry", entries, "entries")}, ${bytesText(received.bytes())}`
 }
 
 export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> }, session: Session): Promise<void> => {

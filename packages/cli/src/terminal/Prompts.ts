@@ -104,7 +104,7 @@ export const makePrompts = (stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream
       const given = await line("Number or name", at < 0 ? "" : String(at + 1))
       const found = options[Number(given) - 1] ?? options.find(({ name, value }) => name === given || value === given)
       if (found !== undefined) return found.value
-      stderr.write(`Give a number from 1 to ${options.length}, or a name.\n`)
+      stderr.write(`"${plain(given)}" is none of them. Give a number or a name of the list.\n`)
     }
   }
 

@@ -33,7 +33,8 @@ const steps: ReadonlyArray<readonly [string, number]> = [
   ["minute", 60_000]
 ]
 
-const counted = (unit: string, count: number): string => `${count} ${unit}${count === 1 ? "" : "s"}`
+/** A number with its unit, such as "1 entry" and "2 entries". */
+export const counted = (unit: string, count: number, units: string = `${unit}s`): string => `${count} ${count === 1 ? unit : units}`
 
 /** A length of time in its largest unit. */
 export const lengthOf = (milliseconds: number): string => {

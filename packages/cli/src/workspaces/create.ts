@@ -26,6 +26,11 @@ const templateOf = async (client: Client, { template }: CreateInput, session: Se
   const { listTemplates } = await import("@atelier/client/templates")
   const all = await listTemplates(client, {}, { signal: session.signal })
   if (all.length === 0) throw new Failure({ message: "There is no template.", hint: `"${session.program} templates init" begins one.` })
+  const [only] = all
+  if (only !== undefined && all.length === 1) {
+    session.out.say(`The template is ${only.name}, the only one.`)
+    return only
+  }
   const id = await session.ask.choose(
     "Template",
     all.map((each) => ({ name: each.display_name === "" ? each.name : `${each.name} (${each.display_name})`, value: each.id }))
