@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { makeSetting, type Plan, planOf, runHistory, shrunk } from "../src/index.js"
 
 /** Histories of a run; `npm run simulate` runs more. */
-const histories = Number(process.env["SIMULATED_HISTORIES"] ?? 10)
+const histories = Number(process.env["SIMULATED_HISTORIES"] ?? 4)
 
 describe("a simulation", () => {
   const setting = Effect.runSync(makeSetting)

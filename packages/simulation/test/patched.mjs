@@ -35,17 +35,18 @@ export const bundlePatched = async (patch, outfile) => {
     platform: "node",
     target: "node20",
     conditions: ["atelier-source"],
-    external: ["better-sqlite3"],
     logLevel: "error",
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     plugins: [
       {
         name: "patched",
-        setup: ({ onLoad }) =>
+        setup: ({ onLoad, onResolve }) => {
+          // Libraries are those that the process has loaded: to bundle and compile them again takes longer than the search
+          onResolve({ filter: /^[^./]/ }, ({ path }) => (path.startsWith("@atelier/") ? undefined : { path, external: true }))
           onLoad({ filter: /\/packages\/.*\.ts$/ }, ({ path }) => {
             const contents = sources.get(path)
             return contents === undefined ? undefined : { contents, loader: "ts" }
           })
+        }
       }
     ]
   })
