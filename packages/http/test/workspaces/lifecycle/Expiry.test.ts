@@ -47,7 +47,7 @@ const setTimeoutOf = (server: TestServer, id: string, timeout_ms: number | null,
 
 describeServerOnEach(
   "a workspace that lives for a time",
-  (server) => {
+  (server, once) => {
     it("is deleted at its end, and its quota comes back", async () => {
       const member = await server().aMember()
       const { body } = await server().call("GET", "/organizations/default", { token: member.token })
@@ -80,7 +80,7 @@ describeServerOnEach(
       expect(JSON.stringify(messages)).toContain("autodeleted at the end of its time")
     })
 
-    it("refuses times out of bounds", async () => {
+    once("refuses times out of bounds", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
       const refused = await requestWorkspace(server(), template, member, { timeout_ms: 10 })
@@ -90,7 +90,7 @@ describeServerOnEach(
       expect((await setTimeoutOf(server(), id, 2 ** 40, member)).status).toBe(400)
     })
 
-    it("is extended, kept for good, and ended sooner, by users who may delete it", async () => {
+    once("is extended, kept for good, and ended sooner, by users who may delete it", async () => {
       const member = await server().aMember()
       const { id } = await aWorkspace(server(), await aTemplate(server()), member, { timeout_ms: hour })
       server().advance(Duration.minutes(50))
@@ -132,7 +132,7 @@ describeServerOnEach(
       }
     })
 
-    it("is deleted while its build waits or runs, which is canceled", async () => {
+    once("is deleted while its build waits or runs, which is canceled", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { parameters: [{ name: "hangs", default_value: "1" }], hangs_by: "hangs" })
       const { id, latest_build } = await aQueuedWorkspace(server(), template, member, { timeout_ms: hour })
@@ -143,7 +143,7 @@ describeServerOnEach(
       expect(states(await rested(server(), id, member))).toStrictEqual({ build_number: 2, reason: "autodelete", status: "deleted" })
     })
 
-    it("is tried to be deleted again after a pause until it is gone", async () => {
+    once("is tried to be deleted again after a pause until it is gone", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { parameters: [{ name: "fails", default_value: "delete" }], fails_by: "fails" })
       const { id } = await aWorkspace(server(), template, member, { timeout_ms: hour })
@@ -158,7 +158,7 @@ describeServerOnEach(
       expect(states(await rested(server(), id, member))).toStrictEqual({ build_number: 3, reason: "autodelete", status: "deleted" })
     })
 
-    it("waits for a daemon, and is looked at again after a pause", async () => {
+    once("waits for a daemon, and is looked at again after a pause", async () => {
       const member = await server().aMember()
       const { id } = await aWorkspace(server(), await aTemplate(server()), member, { timeout_ms: hour })
       server().advance(Duration.minutes(61))
@@ -170,7 +170,7 @@ describeServerOnEach(
       expect((await rested(server(), id, member)).latest_build).toMatchObject({ build_number: 2, status: "deleted" })
     })
 
-    it("is deleted when a user's own deletion has failed before", async () => {
+    once("is deleted when a user's own deletion has failed before", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { parameters: [{ name: "fails", default_value: "delete" }], fails_by: "fails" })
       const { id } = await aWorkspace(server(), template, member, { timeout_ms: hour })

@@ -29,7 +29,7 @@ describeAgentsOn(
     ["PostgreSQL", paused(postgres)]
   ],
   "hand-overs of prebuilt workspaces",
-  (server) => {
+  (server, once) => {
     let templateId: string
     const { agents, close, create: createOf, endAgent, exec, folder, pause, prebuilt, ready: readyPool } = aPool(server)
     const create = (name: string) => createOf(templateId, name)
@@ -75,7 +75,7 @@ describeAgentsOn(
       expect(new Set(created.map(({ id }) => id)).size).toBe(3)
     })
 
-    it("have the pool filled up again at once", async () => {
+    once("have the pool filled up again at once", async () => {
       await pause(false)
       const before = (await readyPool()).map(({ id }) => id)
       const { id } = await create("another")
@@ -84,7 +84,7 @@ describeAgentsOn(
       expect(after).not.toContain(id)
     })
 
-    it("give way to a build where the agent is away, or knows no other tokens", async () => {
+    once("give way to a build where the agent is away, or knows no other tokens", async () => {
       await pause(false)
       const before = await readyPool()
       await pause(true)
