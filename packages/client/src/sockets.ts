@@ -170,7 +170,9 @@ export const openSocket = async (client: Client, template: string, input: Input,
   const { close, closed, flushed, messages, socket } = await open(client, template, input, signal)
   return {
     // The types of platforms differ in the memory that bytes may have
-    send: (message) => socket.send(message as never),
+    send: (message) => {
+      if (socket.readyState === openState) socket.send(message as never)
+    },
     close,
     closed,
     flushed,
