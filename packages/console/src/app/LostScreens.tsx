@@ -7,29 +7,25 @@ import { errorText } from "../texts/ui.js"
 import { shellText } from "../texts/shell.js"
 import { Button, ButtonLink } from "../ui/Button.js"
 import { Code } from "../ui/Code.js"
-import { useTitle } from "../ui/Page.js"
 import { Empty, ErrorState } from "../ui/States.js"
 import { FilesLost } from "./lazy.js"
 import { queryClient } from "./queries.js"
 import { reloadOnce } from "./reload.js"
 
-export const NotFoundScreen = () => {
-  useTitle(shellText.notFound)
-  return (
-    <Empty
-      isScreen
-      icon={<Compass />}
-      title={shellText.notFound}
-      action={
-        <ButtonLink kind="primary" to="/workspaces">
-          {shellText.home}
-        </ButtonLink>
-      }
-    >
-      {shellText.notFoundHint}
-    </Empty>
-  )
-}
+export const NotFoundScreen = () => (
+  <Empty
+    isScreen
+    icon={<Compass />}
+    title={shellText.notFound}
+    action={
+      <ButtonLink kind="primary" to="/workspaces">
+        {shellText.home}
+      </ButtonLink>
+    }
+  >
+    {shellText.notFoundHint}
+  </Empty>
+)
 
 const FilesLostScreen = () => {
   useEffect(reloadOnce, [])

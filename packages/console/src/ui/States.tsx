@@ -4,6 +4,7 @@ import type { CSSProperties, ReactNode } from "react"
 import { asAtelierError } from "../app/client.js"
 import { errorText } from "../texts/ui.js"
 import { Button } from "./Button.js"
+import { useTitle } from "./Page.js"
 import "./States.css"
 
 interface EmptyProps {
@@ -16,10 +17,16 @@ interface EmptyProps {
   readonly isScreen?: boolean
 }
 
+/** The heading of a screen, which the browser's tab shows too. */
+const ScreenTitle = ({ title }: Pick<EmptyProps, "title">) => {
+  useTitle(typeof title === "string" ? title : "")
+  return <h1 className="state-title">{title}</h1>
+}
+
 export const Empty = ({ action, children, icon, isScreen = false, title }: EmptyProps) => (
   <div className="state">
     {icon === undefined ? null : <div className="state-icon">{icon}</div>}
-    {isScreen ? <h1 className="state-title">{title}</h1> : <h2 className="state-title">{title}</h2>}
+    {isScreen ? <ScreenTitle title={title} /> : <h2 className="state-title">{title}</h2>}
     {children === undefined ? null : <div className="state-text">{children}</div>}
     {action === undefined ? null : <div className="state-action">{action}</div>}
   </div>
@@ -32,8 +39,8 @@ interface ErrorProps {
 }
 
 /** What is not allowed and what does not exist look alike. */
-export const NoAccess = () => (
-  <Empty icon={<Lock />} title={errorText.noAccess}>
+export const NoAccess = ({ isScreen = false }: Pick<EmptyProps, "isScreen">) => (
+  <Empty icon={<Lock />} isScreen={isScreen} title={errorText.noAccess}>
     {errorText.noAccessHint}
   </Empty>
 )
@@ -41,13 +48,7 @@ export const NoAccess = () => (
 /** A request failed. */
 export const ErrorState = ({ error, isScreen = false, onRetry }: ErrorProps) => {
   const { detail, message, requestId, status } = asAtelierError(error)
-  if (status === 403 || status === 404) {
-    return (
-      <Empty icon={<Lock />} isScreen={isScreen} title={errorText.noAccess}>
-        {errorText.noAccessHint}
-      </Empty>
-    )
-  }
+  if (status === 403 || status === 404) return <NoAccess isScreen={isScreen} />
   return (
     <div role="alert">
       <Empty

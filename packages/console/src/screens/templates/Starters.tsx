@@ -30,7 +30,7 @@ export const Starters = () => {
     queryFn: ({ signal }) => templates.listTemplateExamples(client, { signal }),
     enabled: may.create
   })
-  if (!may.isPending && !may.create) return <NoAccess />
+  if (!may.isPending && !may.create) return <NoAccess isScreen />
   return (
     <Page width="medium">
       <PageHeader

@@ -53,7 +53,7 @@ export const TemplateEditor = () => {
   })
   const failed = [templateState, versionState, sourceState].find(({ isLoadingError }) => isLoadingError)
   if (failed !== undefined) return <ErrorState isScreen error={failed.error} onRetry={failed.refetch} />
-  if (template !== undefined && !may.isPending && !may.update) return <NoAccess />
+  if (template !== undefined && !may.isPending && !may.update) return <NoAccess isScreen />
   return (
     <div className="te">
       {template === undefined || version === undefined || source === undefined || draft === undefined ? (
