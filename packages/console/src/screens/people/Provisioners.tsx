@@ -248,7 +248,7 @@ const Jobs = ({ organization: { id } }: Props) => {
               key={id}
               title={
                 <>
-                  {workspace_name ?? (template_display_name || template_name)}{" "}
+                  <span>{workspace_name ?? (template_display_name || template_name)}</span>{" "}
                   <Badge>{workspace_build_transition ?? provisionersText.types[type]}</Badge>
                 </>
               }

@@ -115,7 +115,13 @@ const Row = ({ preset, waiting }: { readonly preset: Preset; readonly waiting: R
           {preset.default ? <Badge>{prebuildsText.default}</Badge> : null}
         </span>
       }
-      second={<span title={values}>{[description, values].filter((each) => each !== "").join(" — ")}</span>}
+      second={
+        <span title={values}>
+          <span>{description}</span>
+          {description === "" || values === "" ? null : " — "}
+          <span>{values}</span>
+        </span>
+      }
     >
       <span className="tpl-pool">
         <span className="muted">

@@ -60,7 +60,11 @@ const Loaded = ({ template }: { readonly template: Template }) => {
             {archived ? <Badge>{versionsText.archived}</Badge> : null}
           </span>
           <span className="truncate faint tpl-sub" title={message}>
-            <span className="tpl-narrow">{importState(job).label}</span> {message}
+            <span className="tpl-narrow">
+              {importState(job).label}
+              {message === "" ? null : " · "}
+            </span>
+            <span>{message}</span>
           </span>
         </span>
       )
