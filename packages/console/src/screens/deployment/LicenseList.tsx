@@ -15,6 +15,7 @@ import { Field, TextArea } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { List, ListRow, Loaded } from "../../ui/List.js"
 import { Section } from "../../ui/Page.js"
+import { spoken } from "../../ui/spoken.js"
 import { Time } from "../../ui/Time.js"
 import { notify } from "../../ui/Toast.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
@@ -73,7 +74,7 @@ export const LicenseList = () => {
               {Object.entries(features).map(([name, { actual, enabled, limit }]) => (
                 <div key={name} className="feature">
                   <span>
-                    {name.replaceAll("_", " ")}
+                    {spoken(name)}
                     {actual === undefined ? null : <span className="faint"> · {licensesText.use(actual, limit)}</span>}
                   </span>
                   <Badge tone={enabled ? "green" : "grey"}>{enabled ? licensesText.on : licensesText.off}</Badge>

@@ -13,6 +13,7 @@ import { ButtonLink } from "../../ui/Button.js"
 import { Dialog } from "../../ui/Dialog.js"
 import { Page, PageHeader, PropertyList } from "../../ui/Page.js"
 import { FilteredTable } from "../../ui/PagedTable.js"
+import { spoken } from "../../ui/spoken.js"
 import { Empty } from "../../ui/States.js"
 import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
@@ -30,8 +31,6 @@ const Sentence = ({ entry }: { readonly entry: Entry }) => (
 
 /** The server also links to what the console has no screen for. */
 const hasScreen = (link: string): boolean => link !== "" && !/^\/(?:tasks|templates)(?:\/|$)/.test(link)
-
-const spoken = (name: string): string => name.replaceAll("_", " ")
 
 const Outcome = ({ status_code }: Pick<Entry, "status_code">) =>
   status_code >= 400 ? (

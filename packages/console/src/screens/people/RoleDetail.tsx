@@ -13,9 +13,10 @@ import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Checkbox, Field, Input } from "../../ui/Field.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Page, PageHeader, Section } from "../../ui/Page.js"
+import { spoken } from "../../ui/spoken.js"
 import { ErrorState, NoAccess, SkeletonLines } from "../../ui/States.js"
 import { notify } from "../../ui/Toast.js"
-import { organizationPermissions, pairOf, spoken } from "./permissions.js"
+import { organizationPermissions, pairOf } from "./permissions.js"
 import { organizationQuery, organizationRolesQuery } from "./queries.js"
 import "./people.css"
 
@@ -101,7 +102,7 @@ const Editor = ({ organization, role }: EditorProps) => {
   }
   const words = find.trim().toLowerCase()
   const shown = kinds.filter(
-    ([kind, actions]) => spoken(kind).includes(words) && (!onlyChosen || actions.some((action) => isAllowed(kind, action)))
+    ([kind, actions]) => spoken(kind).toLowerCase().includes(words) && (!onlyChosen || actions.some((action) => isAllowed(kind, action)))
   )
   const leave = (): void => void navigate({ to: "/organizations/$organization/roles", params: { organization: organization.name } })
 

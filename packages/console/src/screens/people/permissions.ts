@@ -43,6 +43,3 @@ export const organizationPermissions = {
 
 /** A permission in one text. */
 export const pairOf = (resource: string, action: string): string => `${resource}:${action}`
-
-/** How a kind of object or an action is said. */
-export const spoken = (name: string): string => name.replaceAll("_", " ")

@@ -13,6 +13,7 @@ import { MultiCombobox } from "../../ui/Combobox.js"
 import { Field, Input, Switch, TextArea } from "../../ui/Field.js"
 import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
+import { spoken } from "../../ui/spoken.js"
 import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { matchingOf } from "./matching.js"
@@ -79,7 +80,7 @@ export const SyncSettings = ({ kind, ...rest }: Props) => {
   return (
     <>
       {features?.[kind.feature]?.enabled === false ? (
-        <Callout kind="warning" title={syncText.off(kind.feature.replaceAll("_", " "))}>
+        <Callout kind="warning" title={syncText.off(spoken(kind.feature))}>
           {syncText.offHint}
         </Callout>
       ) : null}
