@@ -75,6 +75,7 @@ export const tokensText = {
   lastUsed: "Last used",
   expires: "Expires",
   expired: "Expired",
+  actionsHead: "Actions",
   actions: (name: string) => `Actions for ${name}`,
   expire: "Expire now",
   expiredNow: (name: string) => `${name} has expired`,

@@ -51,8 +51,10 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
 /** A moment as people say it; the exact one is shown on hover. */
 export const Time = ({ at }: { readonly at: string | number | null | undefined }) => {
   const now = useNow()
-  if (at === null || at === undefined || at === "" || String(at).startsWith("0001-")) return <span className="faint">{timeText.never}</span>
+  if (at === null || at === undefined || at === "") return <span className="faint">{timeText.never}</span>
   const date = new Date(at)
+  // The interface says "never" by the first second of the calendar, or of Unix
+  if (date.getTime() <= 0) return <span className="faint">{timeText.never}</span>
   if (Number.isNaN(date.getTime())) return <span>{at}</span>
   return (
     <Tooltip label={exactTime(date.getTime())}>

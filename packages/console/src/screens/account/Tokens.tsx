@@ -89,7 +89,7 @@ export const Tokens = () => {
           },
           {
             id: "actions",
-            header: "",
+            header: <span className="visually-hidden">{tokensText.actionsHead}</span>,
             width: "44px",
             align: "end",
             cell: (token) => (
