@@ -1,5 +1,5 @@
-import { Link, type LinkProps } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { Link, type LinkProps, useRouterState } from "@tanstack/react-router"
+import { type ReactNode, useEffect, useRef } from "react"
 import "./Tabs.css"
 
 export interface Tab {
@@ -10,14 +10,51 @@ export interface Tab {
   readonly hasParts?: boolean
 }
 
+/** Pixels of the neighbour that stay in sight beside the current tab. */
+const margin = 32
+
+/** Fades the ends behind which further tabs are. */
+const markEnds = (bar: HTMLElement): void => {
+  const { clientWidth, scrollLeft, scrollWidth } = bar
+  bar.toggleAttribute("data-before", scrollLeft > 1)
+  bar.toggleAttribute("data-after", scrollLeft + clientWidth < scrollWidth - 1)
+}
+
+/** Scrolls a bar that is too narrow for its tabs to the current one. */
+const showCurrent = (bar: HTMLElement): void => {
+  const current = bar.querySelector<HTMLElement>('[aria-current="page"]')
+  if (current !== null) {
+    const start = current.offsetLeft - bar.offsetLeft
+    const end = start + current.offsetWidth
+    if (start - margin < bar.scrollLeft) bar.scrollLeft = start - margin
+    else if (end + margin > bar.scrollLeft + bar.clientWidth) bar.scrollLeft = end + margin - bar.clientWidth
+  }
+  markEnds(bar)
+}
+
 /** Parts of one screen, each with an address of its own. */
-export const Tabs = ({ label, tabs }: { readonly tabs: ReadonlyArray<Tab>; readonly label: string }) => (
-  <nav className="tabs" aria-label={label}>
-    {tabs.map(({ count, hasParts = false, label, link }, index) => (
-      <Link key={index} className="tab" activeOptions={{ exact: !hasParts, includeSearch: false }} {...link}>
-        {label}
-        {count === undefined ? null : <span className="tab-count">{count}</span>}
-      </Link>
-    ))}
-  </nav>
-)
+export const Tabs = ({ label, tabs }: { readonly tabs: ReadonlyArray<Tab>; readonly label: string }) => {
+  const bar = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const count = tabs.length
+  useEffect(() => {
+    if (bar.current !== null) showCurrent(bar.current)
+  }, [path, count])
+  useEffect(() => {
+    const element = bar.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() => showCurrent(element))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <nav ref={bar} className="tabs" aria-label={label} onScroll={({ currentTarget }) => markEnds(currentTarget)}>
+      {tabs.map(({ count: badge, hasParts = false, label: name, link }, index) => (
+        <Link key={index} className="tab" activeOptions={{ exact: !hasParts, includeSearch: false }} {...link}>
+          {name}
+          {badge === undefined ? null : <span className="tab-count">{badge}</span>}
+        </Link>
+      ))}
+    </nav>
+  )
+}
