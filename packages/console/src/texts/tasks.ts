@@ -17,7 +17,7 @@ export const tasksText = {
   sendKeys: "⌘ or Ctrl with Enter starts it",
   noTemplates: "No template is for tasks yet",
   noTemplatesHint:
-    "A template is for tasks if it names the app that works on them: `ai_task: { app: … }` in template.yaml, or a `coder_ai_task` in Terraform. The starter “Task” is one, whose worker runs each message as a command.",
+    "A template is for tasks if it names the app that works on them: ai_task in template.yaml, or a coder_ai_task in Terraform. The starter “Task” is one, whose worker runs each message as a command.",
   noTemplatesMember: "A user who may create templates adds the first one.",
   addStarter: "Add a starter template",
   filter: "Filter tasks",

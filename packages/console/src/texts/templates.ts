@@ -151,7 +151,7 @@ export const settingsText = {
   nameHint: "Addresses of the template change with it.",
   displayName: "Display name",
   summary: "Description",
-  summaryHint: "At most 128 characters.",
+  summaryHint: "Fewer than 128 characters.",
   icon: "Icon",
   iconHint: "An address of this service such as /icon/docker.svg, or a data: address.",
   use: "Use",

@@ -80,45 +80,47 @@ const Editor = ({ given }: { readonly given: AppearanceConfig }) => {
           ) : undefined
         }
       >
-        <div className="form">
-          {banners.map(({ background_color = defaultColor, enabled, message = "" }, index) => (
-            <div key={index} className="banner-row" role="group" aria-label={appearanceText.banner(index + 1)}>
-              <Field label={appearanceText.message} hint={appearanceText.messageHint}>
-                <Input
-                  value={message}
-                  disabled={!may.update}
-                  maxLength={4_096}
-                  onChange={(event) => change(index, { message: event.target.value })}
-                />
-              </Field>
-              <Field label={appearanceText.color}>
-                <Input
-                  type="color"
-                  className="color-input"
-                  value={background_color}
-                  disabled={!may.update}
-                  onChange={(event) => change(index, { background_color: event.target.value })}
-                />
-              </Field>
-              <div className="banner-row-foot">
-                <Switch
-                  label={appearanceText.enabled}
-                  checked={enabled}
-                  disabled={!may.update}
-                  onChange={(event) => change(index, { enabled: event.target.checked })}
-                />
-                {may.update ? (
-                  <IconButton
-                    size="small"
-                    label={appearanceText.remove}
-                    icon={<Trash2 />}
-                    onClick={() => setBanners(banners.filter((_, at) => at !== index))}
+        {banners.length === 0 ? undefined : (
+          <div className="form">
+            {banners.map(({ background_color = defaultColor, enabled, message = "" }, index) => (
+              <div key={index} className="banner-row" role="group" aria-label={appearanceText.banner(index + 1)}>
+                <Field label={appearanceText.message} hint={appearanceText.messageHint}>
+                  <Input
+                    value={message}
+                    disabled={!may.update}
+                    maxLength={4_096}
+                    onChange={(event) => change(index, { message: event.target.value })}
                   />
-                ) : null}
+                </Field>
+                <Field label={appearanceText.color}>
+                  <Input
+                    type="color"
+                    className="color-input"
+                    value={background_color}
+                    disabled={!may.update}
+                    onChange={(event) => change(index, { background_color: event.target.value })}
+                  />
+                </Field>
+                <div className="banner-row-foot">
+                  <Switch
+                    label={appearanceText.enabled}
+                    checked={enabled}
+                    disabled={!may.update}
+                    onChange={(event) => change(index, { enabled: event.target.checked })}
+                  />
+                  {may.update ? (
+                    <IconButton
+                      size="small"
+                      label={appearanceText.remove}
+                      icon={<Trash2 />}
+                      onClick={() => setBanners(banners.filter((_, at) => at !== index))}
+                    />
+                  ) : null}
+                </div>
               </div>
-            </div>
-          ))}
-        </div>
+            ))}
+          </div>
+        )}
       </Section>
       {may.update ? (
         <FormActions>

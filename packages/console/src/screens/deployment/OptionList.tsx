@@ -70,7 +70,7 @@ export const OptionList = () => {
             const value = valueOf(option)
             return (
               <div key={`${option.name} ${option.flag}`} className="option">
-                <div>
+                <div className="option-what">
                   <div className="health-name">{option.name}</div>
                   <div className="option-about">{option.description}</div>
                   <div className="option-names mono">

@@ -227,6 +227,13 @@ const Trouble = ({ mayResume, task, workspace }: TroubleProps) => {
   )
 }
 
+/** A long prompt scrolls, by keys too. */
+const Prompt = ({ text }: { readonly text: string }) => (
+  <span className="tk-prompt" role="region" aria-label={taskText.prompt} tabIndex={0}>
+    {text}
+  </span>
+)
+
 const Facts = ({ task }: { readonly task: Task }) => (
   <Section title={taskText.facts}>
     <PropertyList
@@ -242,7 +249,7 @@ const Facts = ({ task }: { readonly task: Task }) => (
         },
         { label: taskText.template, value: task.template_display_name || task.template_name },
         { label: taskText.created, value: <Time at={task.created_at} /> },
-        { label: taskText.prompt, value: <span className="tk-prompt">{task.initial_prompt}</span> }
+        { label: taskText.prompt, value: <Prompt text={task.initial_prompt} /> }
       ]}
     />
   </Section>

@@ -22,7 +22,7 @@ import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { type View, Views } from "../../ui/Views.js"
 import { findOrganizations, findUsernames } from "../people/queries.js"
-import { mine, tasksQuery } from "./queries.js"
+import { mine, taskTemplatesQuery, tasksQuery } from "./queries.js"
 import { isBuilding, messageOf, stateOf } from "./state.js"
 import { TaskPrompt } from "./TaskPrompt.js"
 import "./tasks.css"
@@ -140,14 +140,21 @@ export const TaskList = () => {
     }
   })
 
+  // The prompt says why there is no task
+  const { data: templates } = useQuery(taskTemplatesQuery)
+  const hasNone = filter === undefined && templates?.length === 0 && data?.tasks.length === 0
+  const tools = (
+    <div className="tk-tools">
+      <Filter value={shown} onChange={setFilter} label={tasksText.filter} placeholder={tasksText.filterPlaceholder} keys={keys} />
+      <Views views={views} filter={filter} onChoose={setFilter} />
+    </div>
+  )
+
   return (
     <Page>
       <PageHeader title={tasksText.title} description={tasksText.description} />
       <TaskPrompt />
-      <div className="tk-tools">
-        <Filter value={shown} onChange={setFilter} label={tasksText.filter} placeholder={tasksText.filterPlaceholder} keys={keys} />
-        <Views views={views} filter={filter} onChoose={setFilter} />
-      </div>
+      {hasNone ? null : tools}
       {data === undefined ? (
         error === null ? (
           <div className="tk-card">
@@ -156,7 +163,7 @@ export const TaskList = () => {
         ) : (
           <ErrorState error={error} onRetry={refetch} />
         )
-      ) : rows.length === 0 ? (
+      ) : hasNone ? null : rows.length === 0 ? (
         <NoTasks isFiltered={filter !== undefined && filter !== ""} onClear={() => setFilter(undefined)} />
       ) : (
         <div className="tk-card">
@@ -227,7 +234,7 @@ const NameCell = ({ task }: { readonly task: Task }) => {
           <span className="tk-sub-status">
             <Status {...stateOf(task)}>{stateOf(task).label}</Status> ·{" "}
           </span>
-          {initial_prompt.trim() === "" ? name : initial_prompt}
+          <span>{initial_prompt.trim() === "" ? name : initial_prompt}</span>
         </div>
       </div>
     </div>

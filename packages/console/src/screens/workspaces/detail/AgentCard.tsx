@@ -128,6 +128,11 @@ const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceA
   const host = useAppHost()
   const address = addressOf(app, agent, workspace, host)
   const label = app.display_name === undefined || app.display_name === "" ? app.slug : app.display_name
+  const text = (
+    <span className="truncate" title={label}>
+      {label}
+    </span>
+  )
   const tone = appTones[app.health]
   const isReady = address !== undefined && (app.external || agent.status === "connected")
   const icon = app.icon === undefined || app.icon === "" ? <AppWindow /> : <Avatar name={label} src={app.icon} size={16} isThing />
@@ -138,7 +143,7 @@ const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceA
       params={{ owner: workspace.owner_name, workspace: workspace.name }}
       search={{ agent: agent.name, app: app.slug }}
     >
-      {label}
+      {text}
     </ButtonLink>
   ) : (
     <ButtonAnchor
@@ -148,7 +153,7 @@ const AppButton = ({ agent, app, workspace }: Props & { readonly app: WorkspaceA
       rel="noreferrer"
       aria-disabled={!isReady || undefined}
     >
-      {label}
+      {text}
       {tone === undefined ? null : <StatusDot tone={tone} isMoving={tone === "blue"} />}
     </ButtonAnchor>
   )
