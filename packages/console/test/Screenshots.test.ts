@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { describe, it } from "vitest"
 import { databases } from "../../../test/store/databases.js"
 import { canBrowse, startConsole, type Window, widths } from "./browser.js"
-import { screens, serverPages } from "./screens.js"
+import { addressOf, screens, serverPages } from "./screens.js"
 import { seed, seededOptions } from "./seeded.js"
+import { visitorOf } from "./visiting.js"
 
 /** Where the pictures go; without it none are made. */
 const folder = process.env["SCREENSHOTS"]
@@ -29,7 +30,7 @@ describe.skipIf(folder === undefined || !canBrowse)("the pictures", () => {
     mkdirSync(folder ?? "", { recursive: true })
     const console = await startConsole(databases[0][1], seededOptions)
     try {
-      await seed(console)
+      const places = await seed(console)
       const [signedIn, signedOut] = [await console.open("owner"), await console.open()]
       const isWanted = (name: string): boolean => wanted === undefined || wanted.includes(name)
       for (const [name, path, needsUser] of serverPages.filter(([name]) => isWanted(name))) {
@@ -37,9 +38,10 @@ describe.skipIf(folder === undefined || !canBrowse)("the pictures", () => {
         await window.page.goto(`${console.base}${path}`)
         await picture(window, name)
       }
+      await signedIn.go("/about")
+      const visit = visitorOf(signedIn.page)
       for (const [name, path] of screens.filter(([name]) => isWanted(name))) {
-        await signedIn.go(path)
-        await signedIn.page.waitForLoadState("networkidle")
+        await visit(addressOf(path, places))
         await picture(signedIn, name)
       }
       process.stderr.write(console.complaints.map((line) => `${line}\n`).join(""))

@@ -1,4 +1,6 @@
-/** The screens that pictures are made of, with their addresses: one line for each. */
+import type { Places } from "./seeded.js"
+
+/** The screens that pictures are made of and that are checked for each role, with their addresses: one line for each. Names in braces are `Places`. */
 export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["workspaces", "/workspaces?filter="],
   ["workspace", "/@owner/web-frontend"],
@@ -24,6 +26,11 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["template-schedule", "/templates/default/node/settings/schedule"],
   ["template-permissions", "/templates/default/node/settings/permissions"],
   ["template-variables", "/templates/default/node/settings/variables"],
+  ["organizations", "/organizations"],
+  ["organization-settings", "/organizations/default/settings"],
+  ["group", "/organizations/default/groups/{group}"],
+  ["roles", "/organizations/default/roles"],
+  ["new-role", "/organizations/default/create-role"],
   ["users", "/deployment/users"],
   ["user", "/deployment/users/grace"],
   ["members", "/organizations/default/members"],
@@ -37,6 +44,7 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["deployment-appearance", "/deployment/appearance"],
   ["notification-methods", "/deployment/notifications"],
   ["applications", "/deployment/oauth2-provider/apps"],
+  ["application", "/deployment/oauth2-provider/apps/{application}"],
   ["proxies", "/deployment/workspace-proxies"],
   ["licenses", "/deployment/licenses"],
   ["insights", "/deployment/insights?zone=UTC"],
@@ -45,6 +53,7 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["group-sync", "/organizations/default/idp-sync"],
   ["about", "/about"],
   ["tasks", "/tasks"],
+  ["task", "/tasks/owner/{task}"],
   ["workspace-form", "/templates/default/node/workspace"],
   ["not-found", "/settings/none"],
   ["account", "/settings/account"],
@@ -57,6 +66,10 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["appearance", "/settings/appearance"],
   ["schedule", "/settings/schedule"]
 ]
+
+/** The address of a screen in a deployment. */
+export const addressOf = (path: string, places: Places): string =>
+  Object.entries(places).reduce((filled, [name, value]) => filled.replace(`{${name}}`, value), path)
 
 /** Pages that the server makes, and whether they need a session. */
 export const serverPages: ReadonlyArray<readonly [name: string, path: string, isSignedIn: boolean]> = [
