@@ -18,11 +18,17 @@ import { DynamicParametersRequest, DynamicParametersResponse } from "./parameter
 import { Preset } from "./presets.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "../provisioning/provisioning.js"
 
-export const TemplateVersion = Schema.Struct({
+const VersionOnWire = Schema.Struct({
   ...TemplateVersionView.fields,
   job: ProvisionerJob,
   matched_provisioners: Schema.optional(MatchedProvisioners)
-}).annotations({ identifier: "TemplateVersion" })
+})
+
+/** The reference has one engine and does not name it. */
+export const TemplateVersion = dialectal({
+  standard: VersionOnWire.annotations({ identifier: "TemplateVersion" }),
+  reference: VersionOnWire.omit("engine").annotations({ identifier: "TemplateVersion" })
+})
 
 export const TemplateVersionParameter = ParameterView.annotations({ identifier: "TemplateVersionParameter" })
 
