@@ -25,9 +25,8 @@ const VersionOnWire = Schema.Struct({
 })
 
 /** The reference has one engine and does not name it. */
-export const TemplateVersion = dialectal({
-  standard: VersionOnWire.annotations({ identifier: "TemplateVersion" }),
-  reference: VersionOnWire.omit("engine").annotations({ identifier: "TemplateVersion" })
+export const TemplateVersion = dialectal({ standard: VersionOnWire, reference: VersionOnWire.omit("engine") }).annotations({
+  identifier: "TemplateVersion"
 })
 
 export const TemplateVersionParameter = ParameterView.annotations({ identifier: "TemplateVersionParameter" })
