@@ -33,6 +33,9 @@ export class Outbox {
   private size = 0
   private hasEnded = false
   private readonly waiting = new Set<() => void>()
+  /** Whether a stream is being let on, and whether it has passed on meanwhile. */
+  private isPassing = false
+  private hasPassedOn = false
   /** Called when there are frames again, or the end. */
   private filled: (() => void) | undefined = undefined
 
@@ -47,10 +50,21 @@ export class Outbox {
 
   /** Lets the stream that has waited longest add data, if there is room. */
   passOn(): void {
-    const [first] = this.hasRoom || this.hasEnded ? this.waiting : []
-    if (first === undefined) return
-    this.waiting.delete(first)
-    first()
+    this.hasPassedOn = true
+    // The stream that is being let on passes on within its call: a loop, so that many that wait do not fill the stack
+    if (this.isPassing) return
+    this.isPassing = true
+    try {
+      while (this.hasPassedOn || this.hasEnded) {
+        this.hasPassedOn = false
+        const [first] = this.hasRoom || this.hasEnded ? this.waiting : []
+        if (first === undefined) return
+        this.waiting.delete(first)
+        first()
+      }
+    } finally {
+      this.isPassing = false
+    }
   }
 
   /** Whether a stream may add data now. */
@@ -76,7 +90,7 @@ export class Outbox {
   end(): void {
     this.hasEnded = true
     this.wake()
-    while (this.waiting.size > 0) this.passOn()
+    this.passOn()
   }
 
   /** Takes what is to be sent next; undefined where nothing waits. Then `filled` is called once when there is something, or with the end. */

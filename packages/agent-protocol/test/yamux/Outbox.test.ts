@@ -27,6 +27,36 @@ describe("streams that wait for room", () => {
     expect(woken).toStrictEqual([0, 1, 2, 3])
   })
 
+  it.each(["with room", "at the end"])("go on in their order, however many wait: %s", (when) => {
+    const outbox = new Outbox()
+    const count = 50_000
+    const woken: Array<number> = []
+    for (let count = 0; count < 5; count++) outbox.add({ head: new Uint8Array(payload) })
+    for (let index = 0; index < count; index++) {
+      outbox.whenRoom(() => {
+        woken.push(index)
+        outbox.passOn()
+      })
+    }
+    if (when === "at the end") outbox.end()
+    else while (outbox.take(() => undefined) !== undefined);
+    expect(woken).toStrictEqual(Array.from({ length: count }, (_, index) => index))
+  })
+
+  it("all go on if one of them ends the outbox", () => {
+    const outbox = new Outbox()
+    for (let count = 0; count < 5; count++) outbox.add({ head: new Uint8Array(payload) })
+    const woken: Array<number> = []
+    for (const index of [0, 1, 2]) {
+      outbox.whenRoom(() => {
+        woken.push(index)
+        if (index === 0) outbox.end()
+      })
+    }
+    while (outbox.take(() => undefined) !== undefined);
+    expect(woken).toStrictEqual([0, 1, 2])
+  })
+
   it("are told when their bytes have been sent, and an empty outbox when there is a frame", () => {
     const outbox = new Outbox()
     let filled = 0
