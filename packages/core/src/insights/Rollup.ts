@@ -1,4 +1,5 @@
 import { Duration, Effect, Option, Stream } from "effect"
+import * as Background from "../platform/background/Background.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { transaction } from "../platform/store/Transactor.js"
 import { InsightsRepository } from "./InsightsRepository.js"
@@ -6,9 +7,14 @@ import { Bucket, bucketMillis, bucketOf } from "./UsageRollup.js"
 
 const hour = 3_600_000
 
+/** The beginnings of the buckets between two instants. */
+function* bucketsFrom(first: number, last: number): Generator<number> {
+  for (let start = first; start <= last; start += bucketMillis) yield start
+}
+
 /**
  * Turns reports into usage, half hour by half hour, from an hour before the last half hour that has usage: reports may come late. What is
- * there is computed again, so a run that ends halfway is caught up with. notifications-audit-insights.md §C2.
+ * there is computed again, so a run that ends halfway is caught up with. A half hour that cannot be computed does not keep the others. notifications-audit-insights.md §C2.
  */
 const rollUp = Effect.gen(function* () {
   const repository = yield* InsightsRepository
@@ -17,14 +23,17 @@ const rollUp = Effect.gen(function* () {
   const first = Option.getOrUndefined(Option.orElse(newest, () => oldest))
   if (first === undefined) return
   const now = Timestamp.toMillis(yield* Timestamp.now)
-  for (let start = first; start <= now; start += bucketMillis) {
-    const span = { from: Timestamp.fromMillis(start), to: Timestamp.fromMillis(start + bucketMillis) }
-    const bucket = new Bucket(start)
-    yield* Stream.runForEach(repository.agentUses(span), (use) => Effect.sync(() => bucket.addAgent(use)))
-    for (const use of yield* repository.appUses(span)) bucket.addApp(use)
-    const rows = bucket.rows()
-    if (rows.length > 0) yield* transaction(repository.putUsage(rows))
-  }
+  const { failure } = yield* Background.tryEach(bucketsFrom(first, now), (start) =>
+    Effect.gen(function* () {
+      const span = { from: Timestamp.fromMillis(start), to: Timestamp.fromMillis(start + bucketMillis) }
+      const bucket = new Bucket(start)
+      yield* Stream.runForEach(repository.agentUses(span), (use) => Effect.sync(() => bucket.addAgent(use)))
+      for (const use of yield* repository.appUses(span)) bucket.addApp(use)
+      const rows = bucket.rows()
+      if (rows.length > 0) yield* transaction(repository.putUsage(rows))
+    })
+  )
+  yield* failure
 })
 
 export const usageRollup = { name: "template_usage_rollup", every: Duration.minutes(5), run: rollUp }

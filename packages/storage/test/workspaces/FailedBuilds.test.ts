@@ -5,9 +5,10 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid, Worker } from "@atelier/core/platform"
 import { failedBuildsReport } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { type Duration, Effect, Layer, TestClock } from "effect"
+import { type Duration, Effect, Layer, Logger, TestClock } from "effect"
 import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
+import { poisoned } from "../../../../test/store/poison.js"
 import { storeRow } from "../../../../test/store/schema.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedBuild, storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
@@ -122,6 +123,22 @@ for (const [name, database] of databases) {
         yield* after("8 days")
         expect(yield* counts).toStrictEqual([1, 1, 0, 0])
       })
+    )
+
+    it.effect("reaches the others if the report of one administrator cannot be stored", () =>
+      Effect.gen(function* () {
+        const [one, other] = [yield* anOrganizationStored, yield* anOrganizationStored]
+        const [poison, told] = [yield* aUserStored(["template-admin"], [one.id]), yield* aUserStored(["template-admin"], [other.id])]
+        yield* after("8 days")
+        yield* TestClock.adjust("6 days")
+        for (const { id } of [one, other]) {
+          yield* storedWorkspace(yield* storedTemplate({ organization_id: id, created_by: told.id, name: "a" }), told.id, { job: failed })
+        }
+        yield* Effect.scoped(Effect.zipRight(poisoned("notification_messages", "user_id", poison.id), after("25 hours")))
+        expect([(yield* reportsTo(poison.id)).length, (yield* reportsTo(told.id)).length]).toStrictEqual([0, 1])
+        yield* after("1 hour")
+        expect(yield* reportsTo(told.id)).toHaveLength(1)
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
     )
   })
 }

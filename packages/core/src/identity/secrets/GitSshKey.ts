@@ -51,8 +51,8 @@ export class GitSshKeyRepository extends Context.Tag("@atelier/core/GitSshKeyRep
     readonly ofUser: (userId: UserId) => Effect.Effect<Option.Option<GitSshKey>>
     /** Both halves: the only statement that reads a private one for its use. */
     readonly pairOf: (userId: UserId) => Effect.Effect<Option.Option<StoredSshKeyPair>>
-    /** At most `limit` private halves that are not encrypted. */
-    readonly plain: (limit: number) => Effect.Effect<ReadonlyArray<PlainPrivateKey>>
+    /** At most `limit` private halves that are not encrypted, of the users with the ids after this one. */
+    readonly plain: (after: UserId, limit: number) => Effect.Effect<ReadonlyArray<PlainPrivateKey>>
     /** Encrypts one of them. Returns false if another value was stored since. */
     readonly seal: (key: PlainPrivateKey, sealed: Sealed) => Effect.Effect<boolean>
     readonly sealedOtherwise: SealedColumn["sealedOtherwise"]

@@ -2,7 +2,7 @@
  * Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. Work that is
  * started in a transaction has no part in it.
  */
-import { type Cause, Clock, type Duration, Effect, Option, type Scope } from "effect"
+import { Cause, Clock, type Duration, Effect, Exit, Option, type Scope } from "effect"
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
@@ -127,6 +127,29 @@ export const each = <A, E, R, R2 = never>(
     { concurrency: options.concurrency ?? 1, discard: true }
   )
 }
+
+/** What became of items: the answers, and how the first of those failed that did. */
+export interface Tried<A, E> {
+  readonly answers: ReadonlyArray<A>
+  readonly failure: Effect.Effect<void, E>
+}
+
+/**
+ * Works on items one after the other. One that fails or dies does not keep the others from their turn: the caller fails with `failure` once all had it. A
+ * store that is away ends the work at once.
+ */
+export const tryEach = <A, B, E, R>(items: Iterable<A>, work: (item: A) => Effect.Effect<B, E, R>): Effect.Effect<Tried<B, E>, E, R> =>
+  Effect.gen(function* () {
+    const answers: Array<B> = []
+    let failed: Exit.Exit<never, E> | undefined
+    for (const item of items) {
+      const exit = yield* Effect.exit(work(item))
+      if (Exit.isSuccess(exit)) answers.push(exit.value)
+      else if (Cause.isInterrupted(exit.cause) || Option.isSome(storeUnavailable(exit.cause))) return yield* Effect.failCause(exit.cause)
+      else failed ??= Exit.failCause(exit.cause)
+    }
+    return { answers, failure: failed ?? Effect.void }
+  })
 
 /** Starts work that is done once, unless the scope closes before. A failure or defect is logged and counted. */
 export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R | Scope.Scope> =>

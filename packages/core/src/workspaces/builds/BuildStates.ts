@@ -6,6 +6,7 @@ import { openRow, type SealedColumn, SealedColumns } from "../../platform/store/
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import type { Worker } from "../../platform/background/Worker.js"
+import * as Background from "../../platform/background/Background.js"
 import { nextTurn } from "../../platform/background/Turns.js"
 import { GatewayKey } from "../hostKeys/GatewayKey.js"
 import { HostKeys } from "../hostKeys/HostKeys.js"
@@ -23,7 +24,7 @@ const placeOf: SealedColumn["placeOf"] = ({ id }) => `workspace_builds.provision
 export interface BuildStatesService {
   readonly column: SealedColumn
 
-  /** Encrypts the states that were stored as plaintext, and answers how many. A call that ends early leaves the rest to the next one. */
+  /** Encrypts the states that were stored as plaintext, and answers how many. A state that cannot be stored does not keep the others, and fails the call. */
   readonly sealPlain: Effect.Effect<number>
 
   /** A state as the row of its build stores it: null if it is empty. */
@@ -65,12 +66,15 @@ const make = Effect.gen(function* () {
 
   const sealPlain: Effect.Effect<number> = Effect.gen(function* () {
     let count = 0
+    let failed: Effect.Effect<void> = Effect.void
     let after: Uuid = nil
     while (true) {
       const batch = yield* repository.plainStates(after, batchSize)
       const last = batch.at(-1)
-      if (last === undefined) return count
-      count += (yield* Effect.forEach(batch, sealOne)).filter((isSealed) => isSealed).length
+      if (last === undefined) return yield* Effect.as(failed, count)
+      const { answers, failure } = yield* Background.tryEach(batch, sealOne)
+      count += answers.filter((isSealed) => isSealed).length
+      failed = Effect.zipRight(failed, failure)
       after = last.id
       yield* nextTurn
     }

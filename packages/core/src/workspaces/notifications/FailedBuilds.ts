@@ -2,6 +2,7 @@
 import { Array as Arr, Duration, Effect, Option } from "effect"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { Notifications } from "../../notifications/Notifications.js"
+import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -9,6 +10,8 @@ import { type FailedBuild, FailedBuildRepository, type FailingTemplate } from ".
 
 /** The time that a report is about, and until the next one. */
 const period = Duration.days(7)
+
+const name = "failed_builds_report"
 
 /** Builds of a version that are listed; all are counted. */
 const listed = 10
@@ -55,10 +58,10 @@ const report = (now: Timestamp.Timestamp) =>
         .toSorted()
         .join()
     )
-    for (const alike of Object.values(readers)) {
+    const tell = (alike: Arr.NonEmptyReadonlyArray<Arr.NonEmptyReadonlyArray<(typeof members)[number]>>) => {
       const organizations = new Set<Uuid>(alike[0].map(({ organization_id }) => organization_id))
       const told = templates.filter(({ organization_id }) => organizations.has(organization_id))
-      yield* notifications.raise(notificationEvents.buildsFailedReport, {
+      return notifications.raise(notificationEvents.buildsFailedReport, {
         to: { users: alike.map(([{ user_id }]) => user_id) },
         labels: {},
         data: reportOf(told, builds),
@@ -66,11 +69,13 @@ const report = (now: Timestamp.Timestamp) =>
         created_by: "report_generator"
       })
     }
+    // Each in a transaction within that of all: a report that cannot be stored does not keep the others
+    yield* Background.each(name, Object.values(readers), (alike) => transaction(tell(alike)))
   })
 
 /** Tells template administrators each week of the failed builds of their organizations. The first run begins the first week. */
 export const failedBuildsReport = {
-  name: "failed_builds_report",
+  name,
   every: Duration.minutes(15),
   run: transaction(
     Effect.gen(function* () {

@@ -23,6 +23,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../../test/http/audit.js"
 import { aUser } from "../../../../../test/records/builders.js"
 import { describeInterface, describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
+import { poisoned } from "../../../../../test/store/poison.js"
 
 const isSshInstalled = spawnSync("ssh-keygen", ["-?"]).error === undefined
 
@@ -251,6 +252,30 @@ describeServerOnEach("a user's SSH key pair", (server, once) => {
     await server().run(Effect.flatMap(GitSshKeyPairs, ({ sealing }) => Effect.all([sealing.run, sealing.run], { concurrency: 2 })))
     expect(await server().run(rowOf(user.id))).toMatchObject([{ private_key: "", sealed_key_id: expect.stringMatching(/./) }])
     expect(await given()).toStrictEqual(plain)
+  })
+
+  once("of before keys were encrypted is encrypted beside one that cannot be written", async () => {
+    const people = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
+    const ids = people.map(({ user }) => user.id).toSorted()
+    const isPlain = await server().run(
+      Effect.gen(function* () {
+        const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+        const { sealing } = yield* GitSshKeyPairs
+        const now = yield* Timestamp.now
+        const plain = { public_key: "ssh-ed25519 AAAA\n", private_key: "a private key", created_at: now, updated_at: now }
+        for (const user_id of ids) yield* sql`INSERT INTO git_ssh_keys ${sql.insert({ ...plain, user_id })}`
+        yield* poisoned("git_ssh_keys", "user_id", ids[1] ?? "").pipe(
+          Effect.zipRight(Effect.exit(sealing.run)),
+          Effect.scoped,
+          Effect.provideService(SqlClient.SqlClient, sql)
+        )
+        const rows = yield* Effect.forEach(ids, (id) => rowOf(id))
+        yield* sealing.run
+        return rows.map(([row]) => row?.["private_key"] !== "")
+      })
+    )
+    expect(isPlain).toStrictEqual([false, true, false])
+    expect(await server().run(rowOf(ids[1] ?? Uuid.nil))).toMatchObject([{ private_key: "" }])
   })
 
   once("is not made for deleted users and the service's own", async () => {

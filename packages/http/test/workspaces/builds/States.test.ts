@@ -6,9 +6,11 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { type Engine, JobClaims, ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuildStates, sealedColumns, type WorkspaceBuildId, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
-import { Chunk, Effect, Layer, Option, Schema, Stream } from "effect"
+import { SqlClient } from "@effect/sql"
+import { Chunk, Effect, Exit, Layer, Option, Schema, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { expect, it } from "vitest"
+import { poisoned } from "../../../../../test/store/poison.js"
 import { testEngine } from "../../../../../test/outside/engine.js"
 import { describeServer, type TestServer } from "../../../../../test/http/server.js"
 import { aTemplate } from "../../../../../test/http/templates.js"
@@ -200,6 +202,23 @@ describeServer(
       expect(row).toMatchObject({ sealed_state_key_id: expect.stringMatching(/./) })
       expect(row?.provisioner_state).toHaveLength(0)
       for (const id of made) expect(await stateOf(server(), id)).toBe(`plain ${id}`)
+    })
+
+    it("are encrypted beside one that cannot be written", async () => {
+      const made = [(await aStarted()).latest_build.id, (await aStarted()).latest_build.id, (await aStarted()).latest_build.id]
+      for (const id of made) await storePlain(server(), id, "plain")
+      const [, poison, last] = made.toSorted()
+      const run = Effect.flatMap(BuildStates, ({ sealing }) => Effect.exit(sealing.run))
+      const exit = await server().run(
+        Effect.scoped(Effect.zipRight(poisoned("workspace_builds", "id", poison ?? ""), run)).pipe(
+          Effect.provideServiceEffect(SqlClient.SqlClient, Effect.orDie(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))))
+        )
+      )
+      expect(Exit.isFailure(exit)).toBe(true)
+      const plain = await server().run(Effect.flatMap(WorkspaceBuildRepository, ({ plainStates }) => plainStates(Uuid.nil, 10)))
+      expect(plain.map(({ id }) => id)).toStrictEqual([poison])
+      expect(await stateOf(server(), last as WorkspaceBuildId)).toBe("plain")
+      await server().run(Effect.flatMap(BuildStates, ({ sealing }) => sealing.run))
     })
 
     it("that were written while they were encrypted are not lost", async () => {

@@ -38,13 +38,14 @@ export const layer = service(
       ofUser: (userId) => first(key, sql`SELECT user_id, created_at, updated_at, public_key FROM git_ssh_keys WHERE user_id = ${userId}`),
       pairOf: (userId) =>
         first(pair, sql`SELECT user_id, public_key, private_key, sealed_key_id, sealed_key FROM git_ssh_keys WHERE user_id = ${userId}`),
-      plain: (limit) =>
+      plain: (after, limit) =>
         all(
           (from) => {
             const { private_key, user_id } = plain(from)
             return { user_id, private_key: Redacted.make(private_key) }
           },
-          sql`SELECT user_id, private_key FROM git_ssh_keys WHERE sealed_key_id = '' LIMIT ${limit}`
+          sql`SELECT user_id, private_key FROM git_ssh_keys WHERE sealed_key_id = '' AND user_id > ${after}
+            ORDER BY user_id LIMIT ${limit}`
         ),
       seal: ({ private_key, user_id }, { ciphertext, key_id }) =>
         applied(
