@@ -11,7 +11,7 @@ import { SmtpMailer } from "@atelier/node"
 import { Daemon } from "@atelier/provisioner/daemon"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
-import { Context, Effect, Exit, Layer, Logger, Queue, Redacted, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Queue, Redacted, Schedule, Schema, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
@@ -361,8 +361,12 @@ it.concurrent("a login by an identity provider is refused in time, and the next 
   const way = await inScope(aWayTo(address))
   issuer = way.url.replace(/\/$/, "")
   const options = { oidcClientId: "atelier", oidcClientSecret: "secret", oidcIssuerUrl: issuer }
-  const server = await startAgentServer(Postgres.layer({ url: databaseUrl, maxConnections: 2 }), { empty: true, options })
+  way.block()
+  // A server starts without its provider
+  const server = await within(noticed, startAgentServer(Postgres.layer({ url: databaseUrl, maxConnections: 2 }), { empty: true, options }))
   const path = "/api/v2/users/oidc/callback"
+  expect((await fetch(`${server.url}${path}`, { redirect: "manual" })).status).toBe(503)
+  way.unblock()
   const answer = async () => {
     const begun = await fetch(`${server.url}${path}`, { redirect: "manual" })
     const state = new URL(begun.headers.get("location") ?? "").searchParams.get("state") ?? ""
@@ -371,6 +375,8 @@ it.concurrent("a login by an identity provider is refused in time, and the next 
     const answered = await fetch(`${server.url}${path}?code=c&state=${state}`, { redirect: "manual", headers })
     return { status: answered.status, text: await answered.text() }
   }
+  const isBack = async () => (await fetch(`${server.url}${path}`, { redirect: "manual" })).status === 307
+  await within(healed, inScope(Effect.repeat(Effect.promise(isBack), { until: Boolean, schedule: Schedule.spaced("200 millis") })))
   const refused = await answer()
   way.block()
   const unanswered = await within(noticed, answer())

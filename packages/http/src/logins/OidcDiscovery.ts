@@ -1,16 +1,20 @@
 /** A provider's discovery document, kept up to date (OpenID Connect Discovery 1.0). */
 import { ProviderFailure } from "@atelier/core/identity"
-import { Clock, Effect } from "effect"
+import { Background } from "@atelier/core/platform"
+import { Clock, Effect, type Scope } from "effect"
 import { createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from "jose"
 import * as client from "openid-client"
 import { answerTimeout, boundedFetch } from "./boundedFetch.js"
-import { failed } from "./OidcFailures.js"
+import { failedReading } from "./OidcFailures.js"
 
 /** Milliseconds that a discovery document is good for. */
 const discoveryLifetime = 60 * 60 * 1000
 
 /** Milliseconds after which a failed discovery is tried again. */
 const discoveryRetry = 60 * 1000
+
+/** How long a start waits for the document. A provider that takes longer is asked by a loop. */
+const startPatience = "3 seconds"
 
 /** Milliseconds that a provider's keys are good for; an unknown one is looked for at once. */
 const keysLifetime = 10 * 60 * 1000
@@ -47,13 +51,16 @@ const withSecret = (secret: string): client.ClientAuth => {
   }
 }
 
-/** Reads the discovery document. Returns an effect that reads it again once it is old. Fails if no usable document is found. */
+/**
+ * Reads the discovery document. Returns an effect that reads it again once it is old. Fails if the provider answers without a usable document. If it does
+ * not answer, a loop asks again until it does, and the effect fails meanwhile.
+ */
 export const discovery = ({
   clientId,
   clientSecret,
   issuerUrl,
   skipsIssuerChecks
-}: Discovery): Effect.Effect<Effect.Effect<Discovered>, ProviderFailure> =>
+}: Discovery): Effect.Effect<Effect.Effect<Discovered, ProviderFailure>, ProviderFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const isInsecure = issuerUrl.protocol === "http:"
     // Named in full, the library takes the document of whichever issuer
@@ -76,7 +83,7 @@ export const discovery = ({
                 ...(isInsecure ? { execute: [client.allowInsecureRequests] } : {})
               }
             ),
-          catch: failed("The provider's discovery document could not be read.")
+          catch: failedReading("The provider's discovery document could not be read.")
         })
         const metadata = configuration.serverMetadata()
         const { jwks_uri = "" } = metadata
@@ -91,21 +98,43 @@ export const discovery = ({
         }
       })
 
-    let latest = yield* discover()
+    /** The document that was read last, or why there is none. */
+    let latest = yield* discover().pipe(
+      Effect.timeoutFail({ duration: startPatience, onTimeout: () => unanswered }),
+      Effect.catchIf(
+        ({ isAway }) => isAway === true,
+        (failure) => Effect.succeed(failure)
+      )
+    )
+    if (latest instanceof ProviderFailure) {
+      const asking = Effect.tap(
+        Effect.tapError(discover(), (failure) => Effect.sync(() => void (latest = failure))),
+        (found) => void (latest = found)
+      )
+      yield* Background.repeat(
+        "identity_provider",
+        Effect.suspend(() => (latest instanceof ProviderFailure ? asking : Effect.never))
+      )
+    }
     const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
 
-    // A provider that cannot be asked for its document now is the one it was
     return oneAtATime(
       Effect.gen(function* () {
+        if (latest instanceof ProviderFailure) return yield* latest
         const now = yield* Clock.currentTimeMillis
         if (now < latest.until) return latest
-        latest = yield* Effect.catchAll(discover(latest), ({ detail, message }) =>
-          Effect.as(Effect.logWarning(message, { detail }), { ...latest, until: now + discoveryRetry })
+        const known = latest
+        // A provider that cannot be asked for its document now is the one it was
+        const read = yield* Effect.catchAll(discover(known), ({ detail, message }) =>
+          Effect.as(Effect.logWarning(message, { detail }), { ...known, until: now + discoveryRetry })
         )
-        return latest
+        latest = read
+        return read
       })
     )
   })
+
+const unanswered = new ProviderFailure({ message: "The provider's discovery document could not be read.", isAway: true })
 
 /** Fetched when they are needed; a token of a key that is not among them fetches them again, as it comes from the provider itself. */
 const remoteKeys = (url: string): JWTVerifyGetKey =>

@@ -42,5 +42,19 @@ export const isWrongSignature = (error: unknown): boolean =>
 export const wrongToken = (error: unknown): Invalid =>
   new Invalid({ message: "The provider's token could not be verified.", detail: reasonOf(error) })
 
+/** Whether no answer came: the provider could not be reached, or took too long. */
+const isUnanswered = (error: unknown): boolean =>
+  (error instanceof TypeError && error.message === "fetch failed") ||
+  (error instanceof client.ClientError && (error.code === "OAUTH_TIMEOUT" || error.code === "OAUTH_ABORT"))
+
+/** Whether the answer says that the provider cannot do its work now. */
+const isUnwell = (error: unknown): boolean =>
+  error instanceof client.ClientError && error.cause instanceof Response && error.cause.status >= 500
+
 /** A failure of the provider with a message of ours and its reason. */
-export const failed = (message: string) => (error: unknown) => new ProviderFailure({ message, detail: reasonOf(error) })
+export const failed = (message: string) => (error: unknown) =>
+  new ProviderFailure({ message, detail: reasonOf(error), isAway: isUnanswered(error) })
+
+/** As `failed`, for a request that a provider which is well never answers with a status of its own failures. */
+export const failedReading = (message: string) => (error: unknown) =>
+  new ProviderFailure({ message, detail: reasonOf(error), isAway: isUnanswered(error) || isUnwell(error) })

@@ -2,7 +2,7 @@
 import type { Options } from "@atelier/core/deployment"
 import { type LinkClaims, type LoginProvider, RefreshRefused } from "@atelier/core/identity"
 import { Invalid, StartError } from "@atelier/core/platform"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import * as client from "openid-client"
 import { type Claims, identityFrom } from "./OidcClaims.js"
 import { discovery } from "./OidcDiscovery.js"
@@ -35,8 +35,8 @@ export type OidcOptions = Pick<
   | "oidcUsernameField"
 >
 
-/** Reads the provider's discovery document and returns the provider. Fails if no usable document is found. */
-export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError> =>
+/** Reads the provider's discovery document and returns the provider. Fails if the provider answers without a usable document. */
+export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError, Scope.Scope> =>
   Effect.gen(function* () {
     const issuerUrl = yield* Effect.try({
       try: () => new URL(options.oidcIssuerUrl),

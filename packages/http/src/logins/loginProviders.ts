@@ -4,9 +4,9 @@ import { Effect, Layer } from "effect"
 import { make as makeGitHub } from "./GitHub.js"
 import { make as makeOpenIdConnect } from "./OpenIdConnect.js"
 
-/** Fails where an option contradicts another one, and where the OpenID Connect provider cannot be discovered. */
+/** Fails where an option contradicts another one, and where the OpenID Connect provider answers without a usable discovery document. */
 export const layer = (hosted: ReadonlyArray<LoginProvider>) =>
-  Layer.effect(
+  Layer.scoped(
     LoginProviders,
     Effect.gen(function* () {
       const options = yield* DeploymentOptions

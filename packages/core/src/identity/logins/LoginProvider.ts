@@ -5,7 +5,12 @@ import type { ExternalLoginType, LinkClaims, ProviderTokens } from "./UserLink.j
 import type { Redacted } from "effect"
 
 /** The provider could not be asked, or answered what cannot be used. Not the caller's fault. */
-export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{ readonly message: string; readonly detail?: string }> {}
+export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
+  readonly message: string
+  readonly detail?: string
+  /** Whether the provider did not answer, so that a later attempt may succeed. */
+  readonly isAway?: boolean
+}> {}
 
 /** The user has not yet allowed the device to log in: ask again. RFC 8628 §3.5. */
 export class AuthorizationPending extends Data.TaggedError("AuthorizationPending")<{}> {}
@@ -74,7 +79,7 @@ export interface LoginProvider {
   /** Hosts that browsers may come back to; with none, only the access URL's or `redirect_url`'s. */
   readonly redirect_allowed_hosts: ReadonlyArray<string>
   /** Whether the provider takes a code challenge. */
-  readonly pkce: Effect.Effect<boolean>
+  readonly pkce: Effect.Effect<boolean, ProviderFailure>
   /** Where the browser goes to. */
   readonly start: (request: AuthorizationRequest) => Effect.Effect<string, ProviderFailure>
   /** Returns the verified identity. `Unauthenticated` is for users that the provider knows but the deployment does not admit. */

@@ -81,7 +81,7 @@ export const externalLogins = Handlers.group(contract.externalLogins, (handlers)
                   if (isDevice) restore(state)
                   return Effect.zipRight(
                     Effect.logWarning("a login at a provider failed", { type, message: error.message, detail: error.detail }),
-                    failure(error)
+                    Effect.fail(failure(error))
                   )
                 },
                 Forbidden: (error) => (isDevice ? error : Effect.map(brand, (shown) => cookies.clear(refusalPage(settings, shown, error)))),

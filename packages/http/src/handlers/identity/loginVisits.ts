@@ -7,7 +7,7 @@ import { Effect, Encoding, Redacted } from "effect"
 import { isDynamic } from "../../logins/redirectUris.js"
 import type { loginCookies } from "../../server/credentials/loginCookies.js"
 import { safeRedirect } from "../../server/request/safeRedirect.js"
-import { InternalError } from "../../wire/errors.js"
+import { InternalError, Unavailable } from "../../wire/errors.js"
 
 export type Request = HttpServerRequest.HttpServerRequest
 export type Response = HttpServerResponse.HttpServerResponse
@@ -46,11 +46,15 @@ export const unstored = (response: Response): Response => HttpServerResponse.set
 export const redirect = (location: string): Response => unstored(HttpServerResponse.redirect(location, { status: 307 }))
 
 /** The answer for a provider that does not do its part. */
-export const failure = ({ detail, message }: ProviderFailure): InternalError => new InternalError({ message, detail })
+export const failure = ({ detail, isAway, message }: ProviderFailure): InternalError | Unavailable =>
+  isAway === true ? new Unavailable({ message, detail }) : new InternalError({ message, detail })
 
 /** Returns the steps of a visit, which remember the states that have come back. */
 export const loginVisits = (cookies: ReturnType<typeof loginCookies>) => {
   const states = Lru.make<string, { readonly isSpent: boolean }>(rememberedStates)
+
+  /** Whether the provider takes a code challenge. */
+  const challenges = (provider: LoginProvider) => Effect.mapError(provider.pkce, failure)
 
   /** Redirects the browser to the provider, with cookies that its return is checked against. */
   const start = (provider: LoginProvider, redirect_uri: string, query: Query) =>
@@ -61,7 +65,7 @@ export const loginVisits = (cookies: ReturnType<typeof loginCookies>) => {
       }
       const state = merge === "" ? yield* randomAlphanumeric(stateLength) : merge
       const nonce = yield* randomAlphanumeric(stateLength)
-      const verifier = (yield* provider.pkce) ? yield* randomAlphanumeric(verifierLength) : ""
+      const verifier = (yield* challenges(provider)) ? yield* randomAlphanumeric(verifierLength) : ""
       const code_challenge = verifier === "" ? "" : yield* challengeOf(verifier)
       const location = yield* Effect.mapError(provider.start({ redirect_uri, state, nonce, code_challenge }), failure)
       return cookies.set(redirect(location), {
@@ -81,7 +85,8 @@ export const loginVisits = (cookies: ReturnType<typeof loginCookies>) => {
       if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the login is missing. Sign in again." })
       if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state belongs to another browser. Sign in again." })
       const verifier = cookies.read(request, "verifier")
-      if (verifier === "" && (yield* provider.pkce)) return yield* new Invalid({ message: "The cookie with the code verifier is missing." })
+      if (verifier === "" && (yield* challenges(provider)))
+        return yield* new Invalid({ message: "The cookie with the code verifier is missing." })
       const nonce = cookies.read(request, "nonce")
       if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie with the nonce is missing." })
       if (isDynamic(provider) && !isSame(cookies.read(request, "redirectUri"), redirect_uri)) {

@@ -97,8 +97,8 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
       headers["x-ratelimit-reset"] = String(quota.reset)
       if (response.status === 429) headers["retry-after"] = "60"
     }
-    // The upstream may be back soon
-    if (response.status === 502) headers["retry-after"] = "5"
+    // What the answer depends on may be back soon
+    if ((response.status === 502 || response.status === 503) && response.headers["retry-after"] === undefined) headers["retry-after"] = "5"
     if (info.routed && info.user?._tag === "Right" && refused === undefined) {
       const texts = warnings()
       if (texts.length > 0 && permits(info.user.right.subject, "read", AccessObjects.bare("deployment_config"))) {

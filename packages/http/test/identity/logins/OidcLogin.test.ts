@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import { Background } from "@atelier/core/platform"
+import { Effect, Schedule, Schema } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { type Browser, type Page } from "../../../../../test/outside/browser.js"
 import { sqlite } from "../../../../../test/store/databases.js"
@@ -268,10 +269,24 @@ describe("a login by OpenID Connect", () => {
     expect((await logIn(server, provider())).page.status).toBe(307)
   })
 
-  it("prevents the start if its provider cannot be discovered", async () => {
+  it("is refused for now while the provider has not answered since the start", async () => {
+    const document = "/.well-known/openid-configuration"
+    provider().broken.set(document, { status: 503, body: "" })
+    // No server listens on the port of the second
+    for (const server of [await serve({}), await serve({ oidcIssuerUrl: "http://127.0.0.1:2" })]) {
+      const refused = await fetch(callback.replace(origin, server.url), { redirect: "manual" })
+      expect([refused.status, refused.headers.get("retry-after")]).toStrictEqual([503, "5"])
+    }
+    const server = await serve({})
+    const { background } = await server.run(Effect.map(Background.health, (background) => ({ background })))
+    expect(background.find(({ name }) => name === "identity_provider")).toMatchObject({ last_failure: "ProviderFailure" })
+    provider().broken.delete(document)
+    const served = Effect.tryPromise(async () => expect((await logIn(server, provider())).page.status).toBe(307))
+    await Effect.runPromise(Effect.retry(served, Schedule.exponential("50 millis")))
+  })
+
+  it("prevents the start if its provider has no usable document", async () => {
     await expect(serve({ oidcIssuerUrl: `${provider().issuer}/nothing` })).rejects.toThrow()
-    // No server listens on a port of that number
-    await expect(serve({ oidcIssuerUrl: "http://127.0.0.1:2" })).rejects.toThrow(/fetch failed: .*ECONNREFUSED/)
     for (const oidcRedirectUrl of ["nowhere", "javascript:alert(1)"])
       await expect(serve({ oidcRedirectUrl })).rejects.toThrow(/oidcRedirectUrl/)
     provider().broken.set("/.well-known/openid-configuration", {
