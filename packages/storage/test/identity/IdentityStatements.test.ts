@@ -95,7 +95,7 @@ for (const [name, database] of databases) {
             sshKeys.pairOf(user.id),
             sshKeys.ofUser(user.id),
             sshKeys.store({ user_id: user.id, created_at: now, updated_at: now, public_key: "" }, sealed),
-            sshKeys.plain(10),
+            sshKeys.plain(user.id, 10),
             sshKeys.seal({ user_id: user.id, private_key: Redacted.make("") }, sealed),
             sshKeys.sealedOtherwise("k", user.id, 10),
             sshKeys.reseal(user.id, sealed, sealed),
