@@ -18,6 +18,12 @@ import { type Replica, ReplicaRepository, type SilentReplica } from "./ReplicaRe
 /** The name of the machine that the process runs on. */
 export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostname", { defaultValue: () => "localhost" }) {}
 
+/**
+ * Where other processes of this machine reach this one, such as `unix:/run/atelier/1.sock`; empty for nowhere. The option `derpServerRelayUrl` goes
+ * before it.
+ */
+export class LocalAddress extends Context.Reference<LocalAddress>()("@atelier/core/LocalAddress", { defaultValue: () => "" }) {}
+
 const period = Duration.seconds(2)
 
 /** How often the clock of the process is set by the store's. */
@@ -74,6 +80,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const hostname = yield* Hostname
   const { derpServerRegionId, derpServerRelayUrl } = yield* DeploymentOptions
+  const localAddress = yield* LocalAddress
   const id = yield* ids.next
   const created_at = yield* Timestamp.now
   let database_latency = 0
@@ -88,7 +95,7 @@ const make = Effect.gen(function* () {
       id,
       hostname,
       created_at,
-      relay_address: derpServerRelayUrl,
+      relay_address: derpServerRelayUrl || localAddress,
       region_id: derpServerRegionId,
       error: "",
       database_latency,

@@ -18,6 +18,9 @@ export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Wor
   defaultValue: (): Effect.Effect<void> => Effect.void
 }) {}
 
+/** Whether this process runs workers. Of several that serve one address, one does: the others would only ask for the same locks. */
+export class RunsHere extends Context.Reference<RunsHere>()("@atelier/core/Worker/RunsHere", { defaultValue: () => true }) {}
+
 /** Completes when background work may begin. */
 export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
@@ -34,12 +37,13 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
   )
 
 /**
- * Starts a worker in the scope: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
+ * Starts a worker in the scope, if this process runs workers: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
  * time among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
  * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.gen(function* () {
+    if (!(yield* RunsHere)) return
     let failing = false
     const { ended, failed, succeeded } = yield* WorkHealth.observe(worker.name)
     yield* Effect.addFinalizer(() => Effect.sync(ended))

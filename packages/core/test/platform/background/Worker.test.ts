@@ -96,3 +96,17 @@ it.scoped("a worker's failed run counts until one succeeds, also if it was wante
     expect(health).toMatchObject({ loops: 1, failing: 1, consecutive_failures: 2, last_success_at: null })
   }).pipe(Effect.provide(Layer.merge(alone, Logger.remove(Logger.defaultLogger))))
 )
+
+it.scoped("a process that runs no workers starts none", () => {
+  let runs = 0
+  return Effect.gen(function* () {
+    yield* Effect.provideService(
+      Worker.start({ name: "elsewhere", every: "1 minute", run: Effect.sync(() => void (runs += 1)) }),
+      Worker.RunsHere,
+      false
+    )
+    yield* TestClock.adjust("4 minutes")
+    expect(runs).toBe(0)
+    expect((yield* Background.health).map(({ name }) => name)).not.toContain("elsewhere")
+  }).pipe(Effect.provide(alone))
+})
