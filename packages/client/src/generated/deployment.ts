@@ -55,7 +55,7 @@ export const healthDetails = (client: Client, options?: CallOptions): Promise<He
   call(client, "GET", "/healthz/details", json, {}, options)
 
 /**
- * Check readiness. Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential.
+ * Check readiness. Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes, and the state of each of several processes. Needs no credential.
  *
  * `GET /readyz`
  *

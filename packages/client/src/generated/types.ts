@@ -756,6 +756,7 @@ export interface GroupSyncSettings {
 export interface HealthDetails {
   readonly ok: boolean
   readonly background: ReadonlyArray<BackgroundWork>
+  readonly workers: ReadonlyArray<WorkerHealth>
 }
 
 export interface HealthMessage {
@@ -2264,6 +2265,15 @@ export interface UserStatusChangeCount {
 export interface ValidateUserPasswordResponse {
   readonly valid: boolean
   readonly details: string
+}
+
+export interface WorkerHealth {
+  readonly number: number
+  readonly pid: number | null
+  readonly activity: "starting" | "serving" | "silent" | "ending" | "dead"
+  /** A time as RFC 3339 writes it. */
+  readonly since: string
+  readonly starts: number
 }
 
 export interface Workspace {

@@ -14,6 +14,7 @@ import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { transaction } from "../../platform/store/Transactor.js"
 import { healthChecks } from "./HealthChecks.js"
+import { type ProcessMember, ProcessGroup } from "../metrics/ProcessGroup.js"
 import { HealthSection, type HealthReport } from "./HealthReport.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
@@ -45,6 +46,9 @@ export interface HealthService {
   /** The state of this process's background work. Fails with `Forbidden` unless the actor may read debugging information. */
   readonly background: Effect.Effect<ReadonlyArray<Background.WorkHealth>, Forbidden, CurrentActor>
 
+  /** The processes that serve this one's address; empty if it serves alone. Fails with `Forbidden` unless the actor may read debugging information. */
+  readonly members: Effect.Effect<ReadonlyArray<ProcessMember>, Forbidden, CurrentActor>
+
   /** The dismissed checks. Fails with `Forbidden` unless the actor may read debugging information. */
   readonly settings: Effect.Effect<
     readonly ("DERP" | "Database" | "AccessURL" | "Websocket" | "WorkspaceProxy" | "ProvisionerDaemons")[],
@@ -70,6 +74,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const run = yield* healthChecks
   const { healthCheckRefresh } = yield* DeploymentOptions
+  const group = yield* ProcessGroup
 
   const dismissed = Effect.map(values.get(settingsKey), (stored) =>
     Option.getOrElse(Option.flatMap(stored, Schema.decodeOption(Dismissed)), (): ReadonlyArray<HealthSection> => [])
@@ -137,6 +142,8 @@ const make = Effect.gen(function* () {
     }),
 
     background: Effect.zipRight(debugInfo, Background.health),
+
+    members: Effect.zipRight(debugInfo, group === undefined ? Effect.succeed([]) : group.members),
 
     echoRight: Effect.map(rightTo("debug_info", debugInfo), ([right]) => right)
   }

@@ -7,6 +7,7 @@ import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { gauges, type MetricFamily, metricsOfProcess, textOf } from "./MetricFamily.js"
 import { PrebuildRepository } from "../../workspaces/prebuilds/PrebuildRepository.js"
 import { MetricsRepository } from "./MetricsRepository.js"
+import { joined, type ProcessMember, ProcessGroup } from "./ProcessGroup.js"
 import { keptFor } from "../../platform/collections/Kept.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { Forbidden } from "../../platform/Errors.js"
@@ -26,8 +27,8 @@ export class ProcessMetrics extends Context.Reference<ProcessMetrics>()("@atelie
 /** The methods of {@link DeploymentMetrics}. */
 export interface DeploymentMetricsService {
   /**
-   * The metrics of this process and of the deployment in the text format of Prometheus. No right is asked for: an exporter has an address of
-   * its own, which the operator protects. A store that cannot answer leaves out its values.
+   * The metrics of this process, or of all that serve the same address, and of the deployment in the text format of Prometheus. No right is asked for:
+   * an exporter has an address of its own, which the operator protects. A store that cannot answer leaves out its values.
    */
   readonly exposition: Effect.Effect<string>
 
@@ -52,6 +53,19 @@ const workFamilies = (prefix: string): Effect.Effect<ReadonlyArray<MetricFamily>
       )
     ]
   })
+
+const memberFamilies = (prefix: string, members: ReadonlyArray<ProcessMember>): ReadonlyArray<MetricFamily> => {
+  const value = (name: string, help: string, of: (member: ProcessMember) => number) =>
+    gauges(
+      `${prefix}worker_${name}`,
+      help,
+      members.map((member) => [{ worker: String(member.number) }, of(member)] as const)
+    )
+  return [
+    value("serving", "Whether the worker serves requests.", ({ activity }) => (activity === "serving" ? 1 : 0)),
+    value("starts", "Processes that were started for the worker.", ({ starts }) => starts)
+  ]
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* MetricsRepository
@@ -91,15 +105,24 @@ const make = Effect.gen(function* () {
 
   const kept = yield* keptFor(validity)(ofStore)
 
+  const group = yield* ProcessGroup
+
+  /** What each of several processes counts by itself. */
+  const ofThis = Effect.map(workFamilies(prefix), (work) => [...metricsOfProcess(prefix), ...ofProcess(prefix), ...work])
+  if (group !== undefined) yield* group.answer(ofThis)
+  const ofProcesses = Effect.gen(function* () {
+    if (group === undefined) return yield* ofThis
+    const others = yield* group.measuredByOthers
+    return [...joined({ number: group.number, families: yield* ofThis }, others), ...memberFamilies(prefix, yield* group.members)]
+  })
+
   const exposition = Effect.gen(function* () {
     const started = yield* Clock.currentTimeNanos
     const store = yield* Effect.exit(kept)
     const seconds = Number((yield* Clock.currentTimeNanos) - started) / 1e9
     if (store._tag === "Failure") yield* Effect.logWarning("metrics of the store cannot be read", store.cause)
     return textOf([
-      ...metricsOfProcess(prefix),
-      ...ofProcess(prefix),
-      ...(yield* workFamilies(prefix)),
+      ...(yield* ofProcesses),
       ...(store._tag === "Success" ? store.value : []),
       ...licenseFamilies(),
       gauges(
