@@ -6,6 +6,7 @@ import {
   DeploymentOptions,
   Entitlements,
   Hostname,
+  LocalAddress,
   LicenseAuthority,
   optionsOf,
   ReleaseFeed,
@@ -14,7 +15,7 @@ import {
 import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
 import { ClientDocuments } from "@atelier/core/oauth2"
-import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
+import { HealthProbes, ProcessGroup, ProcessMetrics } from "@atelier/core/insights"
 import { HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
@@ -55,6 +56,7 @@ import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { environment } from "./assembly/environment.js"
 import { firstRequestsTime, startBackground } from "./assembly/background.js"
+import { listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
 import { optionsInForce } from "./assembly/optionsInForce.js"
 import { settingsOf } from "./assembly/settings.js"
 import { implementations } from "./handlers/implementations.js"
@@ -147,6 +149,8 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     Context.add(Wire, presentation.wire),
     Context.add(DeploymentConfiguration, configuration),
     Context.add(Hostname, hostname()),
+    Context.add(LocalAddress, localAddressOf(host.worker)),
+    Context.add(ProcessGroup, processGroupOf(host.worker)),
     Context.add(
       HealthProbes,
       healthProbes({ accessUrl: options.accessUrl, version: settings.version, sessionHeader: settings.names.sessionHeader })
@@ -218,7 +222,11 @@ const served = (options: Options, ending: Ending.Ending) =>
     Interface,
     Effect.gen(function* () {
       const mayBegin = yield* Effect.makeLatch()
-      yield* Effect.provideService(startBackground, Worker.Beginning, mayBegin.await)
+      const { worker } = options
+      yield* startBackground.pipe(
+        Effect.provideService(Worker.RunsHere, worker === undefined || worker.number === 1),
+        Effect.provideService(Worker.Beginning, mayBegin.await)
+      )
       // The requests of tools are made to the listener that answers their callers
       const clients: { of?: ReturnType<typeof inProcessClients> } = {}
       const pages = [
@@ -276,11 +284,15 @@ const shutdownTimeoutOf = ({ drainTimeout = usualDrainTimeout, shutdownTimeout }
 export const make = async (options: Options): Promise<Atelier> => {
   const ending = Ending.make()
   const runtime = ManagedRuntime.make(layerOf(options, ending))
+  let closeToOthers = (): void => undefined
   let ended: Promise<void> | undefined
   const dispose = (): Promise<void> =>
-    (ended ??= Effect.runPromise(Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))))
+    (ended ??= Effect.runPromise(
+      Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))
+    ).finally(() => closeToOthers()))
   try {
     const { clientOf, gateway, listener } = await runtime.runPromise(Interface)
+    if (options.worker !== undefined) closeToOthers = await listenForOthers(options.worker, listener)
     return { ...listener, client: ({ user }) => clientOf(user), ssh: gateway.serve, runtime, dispose }
   } catch (error) {
     await dispose()

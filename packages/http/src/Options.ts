@@ -11,6 +11,7 @@ import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/
 import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { McpServer } from "./mcp/McpServer.js"
+import type { Worker } from "./cluster/Worker.js"
 import type { Names } from "./wire/Brand.js"
 import type { Compatibility } from "./wire/Compatibility.js"
 import type { Authenticate } from "./server/credentials/HostSessions.js"
@@ -116,6 +117,8 @@ export interface Options {
   readonly drainTimeout?: Duration.DurationInput
   /** Whether each entry of the audit log also goes to the log, as one line. Default: false. */
   readonly logAudit?: boolean
+  /** The worker that serves, of several in `@atelier/http/cluster`; undefined for a process that serves alone. */
+  readonly worker?: Worker | undefined
   /** How long `dispose` may take at all; default 30 seconds, or 20 more than `drainTimeout` if that is longer. */
   readonly shutdownTimeout?: Duration.DurationInput
 }

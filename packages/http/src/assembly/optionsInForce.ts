@@ -13,7 +13,7 @@ const organizationName = ({ defaultOrganizationName: name }: InForce): string =>
 
 /** The options of the deployment: those that its configuration leaves out follow from the host's `compatibility`. Throws `StartError`. */
 export const optionsInForce = (
-  { compatibility }: Pick<Options, "compatibility">,
+  { compatibility, worker }: Pick<Options, "compatibility" | "worker">,
   read: InForce,
   configuration: Configuration,
   settings: Pick<HttpSettings, "accessUrl" | "names">
@@ -24,6 +24,8 @@ export const optionsInForce = (
     accessUrl: settings.accessUrl,
     brand: settings.names.word,
     defaultOrganizationName: isSet(configuration, "default-organization-name") ? organizationName(read) : presentation.organizationName,
+    // A directory of workspaces has one owner: of several workers, the first one runs builds
+    provisionerDaemons: worker === undefined || worker.number === 1 ? read.provisionerDaemons : 0,
     narrowOauth2Scopes: isSet(configuration, "narrow-oauth2-scopes") ? read.narrowOauth2Scopes : presentation.narrowsScopes,
     agentFallbackTroubleshootingUrl: read.agentFallbackTroubleshootingUrl || presentation.troubleshootingUrl
   }

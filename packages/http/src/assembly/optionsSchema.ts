@@ -6,6 +6,7 @@ import type { LoginProvider } from "@atelier/core/identity"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { NodeInstanceVerifier } from "@atelier/node"
 import { Clock, Layer, Logger, Schema, type Tracer } from "effect"
+import type { Worker } from "../cluster/Worker.js"
 import { type Names, namesOf } from "../wire/Brand.js"
 import type { McpServer } from "../mcp/McpServer.js"
 import type { Options } from "../Options.js"
@@ -141,6 +142,7 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
     tracing: Schema.Union(HostOptions.Truth, having<Tracer.Tracer>(["span"], "a Tracer of effect")),
     drainTimeout: Time,
     logAudit: HostOptions.Truth,
+    worker: having<Worker>(["number", "socket", "states", "ask", "answer"], "the worker that run of @atelier/http/cluster gives"),
     shutdownTimeout: Time
   },
   ["accessUrl", "storage"]

@@ -20,11 +20,13 @@ const refusals: ReadonlyMap<number | undefined, AgentUnreachable> = new Map([
   [429, full]
 ])
 
-/** The WebSocket's address of another process. */
-const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<string, AgentUnreachable> =>
-  URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+/** The WebSocket's address of another process: at a URL, or at a socket of this machine. */
+const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<string, AgentUnreachable> => {
+  if (address.startsWith("unix:/")) return Effect.succeed(`ws+${address}:${path}`)
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
     ? Effect.succeed(`${address.replace(/^http/, "ws").replace(/\/+$/, "")}${path}`)
     : unreachable("its address is no URL of http or https")
+}
 
 /** Opens a WebSocket, which is paused; gives it with the answer of the other side to the pass. */
 const opened = (url: string, pass: string, requestId: string) =>

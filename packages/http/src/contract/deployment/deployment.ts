@@ -83,10 +83,26 @@ const BackgroundWork = Schema.Struct({
   failed_items: Schema.Int
 }).annotations({ identifier: "BackgroundWork" })
 
+/** One of several processes that serve an address. */
+const WorkerHealth = Schema.Struct({
+  /** From 1; a process that takes another one's place has its number. */
+  number: Schema.Int,
+  /** The id of the process; null if it could not be started. */
+  pid: Schema.NullOr(Schema.Int),
+  /** A `silent` worker has given no sign of life for ten seconds. */
+  activity: Schema.Literal("starting", "serving", "silent", "ending", "dead"),
+  /** When that began. */
+  since: Timestamp.Timestamp,
+  /** Processes that were started for this number. */
+  starts: Schema.Int
+}).annotations({ identifier: "WorkerHealth" })
+
 export const HealthDetails = Schema.Struct({
   /** Whether no loop of background work fails. */
   ok: Schema.Boolean,
-  background: Schema.Array(BackgroundWork)
+  background: Schema.Array(BackgroundWork),
+  /** The processes that serve the address; empty if one does. */
+  workers: Schema.Array(WorkerHealth)
 }).annotations({ identifier: "HealthDetails" })
 
 export const deployment = HttpApiGroup.make("deployment")
@@ -135,7 +151,7 @@ export const deployment = HttpApiGroup.make("deployment")
       .annotateContext(
         operation(
           "Check readiness",
-          "Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential."
+          "Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes, and the state of each of several processes. Needs no credential."
         )
       )
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))

@@ -1,6 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Deployment, DeploymentOptions, Entitlements, type Feature, type GrantedFeature, featureStates } from "@atelier/core/deployment"
-import { Health } from "@atelier/core/insights"
+import { Health, ProcessGroup } from "@atelier/core/insights"
 import { WebPush } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Record, Redacted } from "effect"
@@ -44,6 +44,7 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
     const { browserOnly, cliUpgradeMessage, scimAuthHeader } = yield* DeploymentOptions
     const { isLeaving } = yield* Draining
     const health = yield* Health
+    const group = yield* ProcessGroup
     const buildInfo: BuildInfo = {
       version,
       external_url: sourceUrl,
@@ -76,14 +77,20 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
       )
       .handle("health", () => Effect.succeed("OK"))
       .handle("healthDetails", () =>
-        Effect.map(health.background, (background) => ({ ok: background.every(({ failing }) => failing === 0), background }))
+        Effect.map(Effect.all([health.background, health.members]), ([background, workers]) => ({
+          ok: background.every(({ failing }) => failing === 0),
+          background,
+          workers
+        }))
       )
       .handle("ready", () =>
         Effect.gen(function* () {
           if (yield* isLeaving) return notReady("The service is shutting down.")
           const unavailable = yield* readiness
           if (unavailable !== undefined) return notReady(faults.textOf(unavailable))
-          return (yield* faults.isFull) ? "The store is full: nothing can be written." : "OK"
+          const own = (yield* faults.isFull) ? "The store is full: nothing can be written." : "OK"
+          const members = group === undefined ? [] : yield* group.members
+          return [own, ...members.map(({ activity, number }) => `worker ${number}: ${activity}`)].join("\n")
         })
       )
       .handle("latencyCheck", () => Effect.succeed(HttpServerResponse.text("OK", { headers: latencyHeaders })))

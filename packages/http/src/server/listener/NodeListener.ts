@@ -26,9 +26,9 @@ export interface Listener {
   /**
    * Takes the service out of rotation before it ends: `/readyz` answers 503, and every other request is answered as before, with
    * `Connection: close`. Resolves after the grace time, in which proxies turn to other replicas; at once if no client is connected and none has ever asked
-   * for readiness.
+   * for readiness. A process that another one replaces at the same address stays ready: its clients are served by others with their next connection.
    */
-  readonly drain: (grace: Duration.DurationInput) => Promise<void>
+  readonly drain: (grace: Duration.DurationInput, options?: { readonly isReplaced?: boolean }) => Promise<void>
 }
 
 /** The URL before a framework removed a prefix from it. */
@@ -168,15 +168,15 @@ export const make = (
         socket.on("error", () => socket.destroy())
         upgrade(request, socket, head)
       },
-      drain: (grace) => {
+      drain: (grace, { isReplaced = false } = {}) => {
         isLeaving = true
         underWay.forEach((response) => {
           response.shouldKeepAlive = false
         })
         const wait = Effect.flatMap(isWatched, (watched) =>
-          watched || hasUnseen || connections.size > 0 ? Effect.sleep(grace) : Effect.void
+          (watched && !isReplaced) || hasUnseen || connections.size > 0 ? Effect.sleep(grace) : Effect.void
         )
-        return Runtime.runPromise(runtime)(Effect.zipRight(leave, wait))
+        return Runtime.runPromise(runtime)(isReplaced ? wait : Effect.zipRight(leave, wait))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return Response.json({ message: "The service is restarting." }, { status: 503, headers: { "Retry-After": "5" } })
