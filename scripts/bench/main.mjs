@@ -21,7 +21,7 @@ import { interactive } from "./sections/interactive.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
-import { processes } from "./sections/processes.mjs"
+import { workers } from "./sections/workers.mjs"
 import { relay } from "./sections/relay.mjs"
 import { size } from "./sections/size.mjs"
 import { ssh } from "./sections/ssh.mjs"
@@ -37,7 +37,7 @@ import { startServer } from "./servers.mjs"
 /** In the order they run: a deployment only grows. */
 const sections = {
   start: startUp,
-  processes,
+  workers,
   users,
   tracing,
   logins,

@@ -14,6 +14,7 @@ import {
 } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { makeGitHub, namesOf } from "@atelier/http"
+import * as Cluster from "@atelier/http/cluster"
 import { SmtpMailer } from "@atelier/node"
 import { type Duration, Either } from "effect"
 import { readFileSync } from "node:fs"
@@ -110,7 +111,7 @@ export interface Options {
   /** How long a statement may run on PostgreSQL. */
   readonly databaseStatementTimeout: Duration.Duration
   /** How many processes serve the address. */
-  readonly processes: number
+  readonly workers: number
   /** All options, as the library reports them. */
   readonly configuration: Configuration
   /** Options that are set and that the product has no use for. */
@@ -269,19 +270,20 @@ const refuseUnusable = (configuration: Configuration): void => {
   })
 }
 
-/** Processes of one server at most. */
-const maximumProcesses = 64
-
-/** How many processes serve. Each of several has a port of its own for the others, behind that of the URL that is given for them. */
-const processesOf = (configuration: Configuration, { kind }: Options["database"]): number => {
-  const name = nameOf(configuration, "processes")
-  const count = ownNumber(configuration, "processes")
-  if (count < 1 || count > maximumProcesses) throw new UsageError(`${name} must be a number from 1 to ${maximumProcesses}, not ${count}`)
+/** How many processes serve. Each of several has a port of its own for other machines, behind that of the URL that is given for them. */
+const workersOf = (configuration: Configuration, { kind }: Options["database"]): number => {
+  const name = nameOf(configuration, "workers")
+  const text = String(own(configuration, "workers"))
+  if (text === "auto" && kind === "sqlite") return 1
+  const count = text === "auto" ? Cluster.countOf("auto") : /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > Cluster.maximumWorkers) {
+    throw new UsageError(`${name} must be auto or a number from 1 to ${Cluster.maximumWorkers}, not "${text}"`)
+  }
   if (count === 1) return count
   if (kind === "sqlite") throw new UsageError(`${name} needs PostgreSQL: one process at a time opens a SQLite database`)
   const url = valueOf(configuration, "derp-server-relay-url")
   if (url !== "" && !/^http:\/\/[^/]+:\d+\/?$/.test(url))
-    throw new UsageError(`${nameOf(configuration, "derp-server-relay-url")} must be http://HOST:PORT for several processes, not "${url}"`)
+    throw new UsageError(`${nameOf(configuration, "derp-server-relay-url")} must be http://HOST:PORT for several workers, not "${url}"`)
   return count
 }
 
@@ -427,7 +429,7 @@ export const parseOptions = (
     drainTimeout: ownDuration(configuration, "drain-timeout"),
     shutdownTimeout: ownDuration(configuration, "shutdown-timeout"),
     databaseStatementTimeout: ownDuration(configuration, "database-statement-timeout"),
-    processes: processesOf(configuration, store),
+    workers: workersOf(configuration, store),
     configuration,
     warnings: warningsOf(configuration)
   }

@@ -386,13 +386,14 @@ export const ownDefinitions = {
     group: program,
     yaml: "databaseStatementTimeout"
   },
-  processes: {
-    name: "Processes",
-    type: "int",
-    description: "How many processes serve the address, for machines with several cores; more than one need PostgreSQL.",
+  workers: {
+    name: "Workers",
+    type: "string",
+    description:
+      "How many processes serve the address, for machines with several cores; more than one need PostgreSQL. auto is one for each core, and one on SQLite.",
     default: "1",
     group: program,
-    yaml: "processes"
+    yaml: "workers"
   },
   "log-level": {
     name: "Log Level",

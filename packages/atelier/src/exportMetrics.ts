@@ -25,8 +25,8 @@ export const exportMetrics = async ({ host, port }: Listen, atelier: Pick<Atelie
   })
   // Prometheus holds one connection or two
   server.maxConnections = 100
-  // Each process of several has an exporter of its own
-  server.listen({ port, host, exclusive: true })
+  // Several processes share the address: whichever is asked answers with what all have measured
+  server.listen({ port, host })
   await once(server, "listening").catch((error: unknown) => {
     throw new StartError({ option: "prometheusAddress", value: `${host}:${port}`, reason: reasonOf(error) })
   })

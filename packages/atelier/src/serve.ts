@@ -4,6 +4,7 @@ import { type Configuration, valueOf } from "@atelier/core/deployment"
 import { SetupTokens, Users } from "@atelier/core/identity"
 import { isLoopbackHost, reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
+import type { Served, Worker } from "@atelier/http/cluster"
 import { makeSecureServer, makeServer } from "@atelier/http/node"
 import { mcpServer } from "@atelier/mcp"
 import { OtlpTracer } from "@atelier/node"
@@ -111,17 +112,17 @@ const listen = async ({
 /** Milliseconds that requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = 500
 
-/** What a process serves beside others, and what it is told from outside. */
+/** What a process serves beside others. */
 export interface Place {
-  /** Where the other processes of this server reach this one; undefined for a process that serves alone. */
+  /** Undefined for a process that serves alone. */
+  readonly worker: Worker | undefined
+  /** Where servers of other machines reach this one, for one of several whose operator has said so. */
   readonly internal: Listen | undefined
   /** The set-up token that the processes of this server share; undefined for a process that serves alone. */
   readonly setupToken: string | undefined
-  /** Called once requests are answered; resolves when the process is to end. */
-  readonly ready: (greeting: string) => Promise<NodeJS.Signals>
 }
 
-/** The configuration with the address at which other processes reach this one. */
+/** The configuration with the address at which servers of other machines reach this one. */
 const reachedAt = (configuration: Configuration, url: string): Configuration => {
   const value = { value: url, source: "default", name: "--derp-server-relay-url" } as const
   return { ...configuration, resolved: new Map(configuration.resolved).set("derp-server-relay-url", value) }
@@ -135,8 +136,8 @@ const withLocalHosts = (configuration: Configuration, accessUrl: string): Config
   return { ...configuration, resolved: new Map(configuration.resolved).set("wildcard-access-url", value) }
 }
 
-/** Serves until the process is to end. */
-export const serve = async (options: Options, { internal, ready, setupToken }: Place): Promise<void> => {
+/** Serves, and returns how that ends. */
+export const serve = async (options: Options, { internal, setupToken, worker }: Place): Promise<Served> => {
   await makeDataDirectory(options)
   const listenPublicly = async (): Promise<readonly [Listening, ...Array<Listening>]> => {
     const { host, plain, port, tls } = options
@@ -144,7 +145,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     return plain === undefined ? [main] : [main, await listen({ ...plain, option: "httpAddress", exclusive: false })]
   }
   // One of several processes leaves new connections to the others until it serves
-  const early = internal === undefined || options.port === 0 ? await listenPublicly() : undefined
+  const early = worker === undefined || options.port === 0 ? await listenPublicly() : undefined
   const url = early?.[0].url ?? urlOf(options, options.tls)
   const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
@@ -166,6 +167,7 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,
     logAudit: true,
+    worker,
     drainTimeout: options.drainTimeout,
     shutdownTimeout: options.shutdownTimeout
   })
@@ -194,17 +196,26 @@ export const serve = async (options: Options, { internal, ready, setupToken }: P
   startFlags.end()
   // With many requests at a time, V8 would allocate objects of requests in the old generation, where each keeps its whole request until a full collection
   setFlagsFromString("--no-allocation-site-pretenuring")
-  const signal = await ready(greeting(options, { url, accessUrl, metrics: exporter?.url, ssh: ssh?.address, next }))
-  // The terminal's Ctrl-C is meant for now
-  if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
-  const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
-  // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
-  for (const { server } of listening) NetServer.prototype.close.call(server)
-  if (signal === "SIGTERM") await Promise.race([closed, sleep(arrivalTime)])
-  for (const { server } of listening) server.closeIdleConnections()
-  await release()
-  for (const one of [...listening, own]) one?.server.closeAllConnections()
-  await closed
+  return {
+    greeting: greeting(options, { url, accessUrl, metrics: exporter?.url, ssh: ssh?.address, next }),
+    end: async ({ isReplaced, signal }) => {
+      const closed = Promise.all(listening.map(({ server }) => once(server, "close")))
+      // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
+      const close = (): void => {
+        for (const { server } of listening) NetServer.prototype.close.call(server)
+      }
+      // The other processes take new connections
+      if (isReplaced) close()
+      // The terminal's Ctrl-C is meant for now
+      if (signal === "SIGTERM") await atelier.drain(options.drainGrace, { isReplaced })
+      if (!isReplaced) close()
+      if (signal === "SIGTERM") await Promise.race([closed, sleep(arrivalTime)])
+      for (const { server } of listening) server.closeIdleConnections()
+      await release()
+      for (const one of [...listening, own]) one?.server.closeAllConnections()
+      await closed
+    }
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { SmtpMailer } from "@atelier/node"
 import { Duration, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { homedir, tmpdir } from "node:os"
+import { availableParallelism, homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { certificate } from "../../../test/outside/mailServer.js"
@@ -30,7 +30,7 @@ describe("the standalone server's options", () => {
       brand: undefined,
       drainGrace: Duration.seconds(5),
       drainTimeout: Duration.seconds(10),
-      processes: 1,
+      workers: 1,
       warnings: []
     })
   })
@@ -71,16 +71,18 @@ describe("the standalone server's options", () => {
     expect(JSON.stringify(report(options.configuration))).not.toContain("hunter2")
   })
 
-  it("name several processes on PostgreSQL alone", () => {
+  it("name several workers on PostgreSQL alone", () => {
     const postgres = ["--database", "postgres://127.0.0.1/atelier"]
-    expect(parsed([...postgres, "--processes", "4"], {}).processes).toBe(4)
+    expect(parsed([...postgres, "--workers", "4"], {}).workers).toBe(4)
+    expect(parsed([...postgres, "--workers", "auto"], {}).workers).toBe(Math.min(availableParallelism(), 64))
+    expect(parsed(["--workers", "auto"], {}).workers).toBe(1)
     const refusals = [
-      [["--processes", "2"], "--processes needs PostgreSQL: one process at a time opens a SQLite database"],
-      [["--processes", "0"], "--processes must be a number from 1 to 64, not 0"],
-      [[...postgres, "--processes", "65"], "--processes must be a number from 1 to 64, not 65"],
+      [["--workers", "2"], "--workers needs PostgreSQL: one process at a time opens a SQLite database"],
+      [["--workers", "0"], '--workers must be auto or a number from 1 to 64, not "0"'],
+      [[...postgres, "--workers", "65"], '--workers must be auto or a number from 1 to 64, not "65"'],
       [
-        [...postgres, "--processes", "2", "--derp-server-relay-url", "https://a.test"],
-        '--derp-server-relay-url must be http://HOST:PORT for several processes, not "https://a.test"'
+        [...postgres, "--workers", "2", "--derp-server-relay-url", "https://a.test"],
+        '--derp-server-relay-url must be http://HOST:PORT for several workers, not "https://a.test"'
       ]
     ] as const
     for (const [args, message] of refusals) expect(() => parseOptions(args, {})).toThrow(new UsageError(message))

@@ -29,12 +29,12 @@ const processesOf = async (server: Server): Promise<ReadonlyArray<number>> => {
 it("several processes serve one address, reach each other's agents, and replace one that is killed", async () => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-processes-"))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const metrics = await freePorts(2)
+  const metrics = await freePort()
   const server = await Server.start({
     port: await freePort(),
     database: await lastingDatabaseUrl(),
     workspacesDirectory: join(directory, "workspaces"),
-    args: ["--processes", "2", "--prometheus-enable", "--prometheus-address", `127.0.0.1:${metrics}`]
+    args: ["--workers", "2", "--prometheus-enable", "--prometheus-address", `127.0.0.1:${metrics}`]
   })
   onTestFinished(() => server.kill())
   const session = await firstToken(server.url)
@@ -47,28 +47,68 @@ it("several processes serve one address, reach each other's agents, and replace 
   await expect.poll(() => visit(site, session), { timeout: 30_000 }).toBe(200)
 
   // The agent is connected to one of them. Connections of others, such as the agent's, take turns of the processes too
-  const answersOf = async (number: number): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${metrics + number}/metrics`)).text()
-    return Number(
-      /^serviced_api_requests_processed_total\{code="200",method="GET",path="[^"]*\/apps\/\{app\}"\} (\d+)/m.exec(text)?.[1] ?? 0
+  const exposition = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+  const answersOf = (text: string, number: number): number =>
+    Number(
+      new RegExp(
+        `^serviced_api_requests_processed_total\\{code="200",method="GET",path="[^"]*/apps/\\{app\\}",worker="${number}"\\} (\\d+)`,
+        "m"
+      ).exec(text)?.[1] ?? 0
     )
+  const fewest = async (): Promise<number> => {
+    const text = await exposition()
+    return Math.min(answersOf(text, 1), answersOf(text, 2))
   }
-  while (Math.min(await answersOf(0), await answersOf(1)) < 2) expect(await visit(site, session)).toBe(200)
+  while ((await fewest()) < 2) expect(await visit(site, session)).toBe(200)
+  // Values of the store are there once, and a worker's state as all of them know it
+  expect((await exposition()).match(/^serviced_api_total_user_count\{status="active"\} 1$/gm)).toHaveLength(1)
+  const readiness = async (): Promise<string> => (await fetch(`${server.url}/readyz`, { headers: { connection: "close" } })).text()
+  expect(await readiness()).toBe("OK\nworker 1: serving\nworker 2: serving")
 
   const [first = 0, second = 0, ...more] = await processesOf(server)
   expect(more).toStrictEqual([])
   process.kill(second, "SIGKILL")
   await expect.poll(() => processesOf(server), { timeout: 30_000 }).not.toContain(second)
-  // It exports its metrics once it serves
-  const exported = () => fetch(`http://127.0.0.1:${metrics + 1}/metrics`).then(({ status }) => status, String)
-  await expect.poll(exported, { timeout: 60_000 }).toBe(200)
+  await expect.poll(readiness, { timeout: 60_000 }).toBe("OK\nworker 1: serving\nworker 2: serving")
+  expect(await exposition()).toContain('serviced_worker_starts{worker="2"} 2')
   // The first one runs the build
   await build(client, workspace, "stop")
   process.kill(first, "SIGKILL")
   await expect.poll(() => processesOf(server), { timeout: 30_000 }).not.toContain(first)
   await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
-  expect(server.log).toContain("Process 1 ended with SIGKILL; another one takes its place")
-  expect(server.log).toContain("Process 2 ended with SIGKILL; another one takes its place")
+  expect(server.log).toContain("Worker 1 ended with SIGKILL; another one takes its place")
+  expect(server.log).toContain("Worker 2 ended with SIGKILL; another one takes its place")
+  expect(await server.stop()).toBe(0)
+})
+
+it("SIGHUP replaces the workers while every request is answered", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "atelier-processes-"))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const server = await Server.start({
+    port: await freePort(),
+    database: await lastingDatabaseUrl(),
+    workspacesDirectory: join(directory, "workspaces"),
+    args: ["--workers", "2"]
+  })
+  onTestFinished(() => server.kill())
+  const session = await firstToken(server.url)
+  const before = await processesOf(server)
+  const load = { isOver: false }
+  const statuses = new Map<number | undefined, number>()
+  const visits = Array.from({ length: 4 }, async () => {
+    while (!load.isOver) {
+      const status = await visit(`${server.url}/api/v2/users/me`, session)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  })
+  process.kill(server.pid ?? 0, "SIGHUP")
+  await expect.poll(() => server.log, { timeout: 60_000 }).toContain("All workers were replaced")
+  load.isOver = true
+  await Promise.all(visits)
+  expect([...statuses.keys()]).toStrictEqual([200])
+  const after = await processesOf(server)
+  expect(after).toHaveLength(2)
+  expect(after.filter((pid) => before.includes(pid))).toStrictEqual([])
   expect(await server.stop()).toBe(0)
 })
 
@@ -78,6 +118,6 @@ it("a server of several processes ends with the reason of one that cannot serve"
   const port = (await freePorts(2)) + 1
   const options = { port, database: await lastingDatabaseUrl(), workspacesDirectory: join(directory, "workspaces") }
   // The second process's own address for others is the one that all serve
-  const args = ["--processes", "2", "--derp-server-relay-url", `http://127.0.0.1:${port - 1}`]
+  const args = ["--workers", "2", "--derp-server-relay-url", `http://127.0.0.1:${port - 1}`]
   await expect(Server.start({ ...options, args })).rejects.toThrow(/ended with 1:.*--derp-server-relay-url "127\.0\.0\.1:\d+".*EADDRINUSE/s)
 })
