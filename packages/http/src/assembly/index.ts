@@ -8,11 +8,14 @@
 /** The other rooms of this package that this one may import. */
 export const mayImport: ReadonlyArray<string> = [
   "Options",
+  "cluster",
   "logins",
   "mcp",
+  "node",
   "pages",
   "programs",
   "server/credentials",
+  "server/listener",
   "server/request",
   "wire"
 ]
