@@ -15,7 +15,7 @@ import {
   type TemplateEngine,
   withDefaults
 } from "@atelier/provisioner/container"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import type { DockerWorkspaces } from "./DockerWorkspaces.js"
 import { expectedOf } from "./Recovery.js"
 import type { StartedAgent } from "./WorkspaceStart.js"
@@ -28,6 +28,8 @@ const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "
 
 interface Needs {
   readonly workspaces: DockerWorkspaces
+  /** Of what goes on behind an answer. */
+  readonly scope: Scope.Scope
   readonly deployment: string
   readonly ids: Ids["Type"]
   readonly allowPrivileged: boolean
@@ -68,7 +70,7 @@ const metadataOf = (agents: ReadonlyArray<StartedAgent>, specs: ReadonlyArray<Co
   })
 
 const engineOf = (needs: Needs): TemplateEngine<ContainerState> => {
-  const { allowPrivileged, deployment, ids, limits, workspaces } = needs
+  const { allowPrivileged, deployment, ids, limits, scope, workspaces } = needs
   const evaluate = containerEvaluations({
     ids,
     resourceType,
@@ -126,7 +128,14 @@ const engineOf = (needs: Needs): TemplateEngine<ContainerState> => {
     remove: (workspaceId, previous, report, unfinished) =>
       Effect.mapError(workspaces.remove(workspaceId, previous === undefined && unfinished !== true, report), failure()),
     runs: (state) => Effect.orElseSucceed(workspaces.runs(expectedOf(state)), () => false),
-    adopt: (before, state) => Effect.mapError(workspaces.adopt(expectedOf(before), state.agents), failure())
+    // The daemon starts a program of its own for each file, and the claim need not wait for it: the agent has its token already
+    adopt: (before, state) =>
+      workspaces.adopt(expectedOf(before), state.agents).pipe(
+        Effect.catchAll(({ message }) => Effect.logError(message)),
+        Effect.uninterruptible,
+        Effect.forkIn(scope),
+        Effect.asVoid
+      )
   }
 }
 

@@ -168,6 +168,7 @@ const make = (options: Options) =>
     const workspaces = makeDockerWorkspaces({ daemon, containers, users, networks, starts, options: startOptions })
     const outages = makeOutages({ daemon, deployment, rejoin: workspaces.rejoin })
     yield* outages.watch
+    const scope = yield* Effect.scope
     const engine: Engine = {
       name: "docker",
       // Every action first ends the workspace's containers, of any origin
@@ -177,6 +178,7 @@ const make = (options: Options) =>
       open: openLater(async () =>
         (await import("./DockerEngine.js")).open({
           workspaces,
+          scope,
           deployment,
           ids,
           allowPrivileged: options.allowPrivileged ?? false,

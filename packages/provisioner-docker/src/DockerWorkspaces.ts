@@ -30,6 +30,12 @@ const concurrency = 4
 /** Ports that are asked for until one is free: of those that others hold, the daemon's containers tell most. */
 const portAttempts = 100
 
+interface AgentToken {
+  /** Of the agent. */
+  readonly name: string
+  readonly token: string
+}
+
 /** Which ids of workspaces or builds the service says something of. */
 type Known = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
 
@@ -107,41 +113,37 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
   const runs = ({ agents, builds, workspace_id }: ExpectedWorkspace): Effect.Effect<boolean, DaemonError> =>
     Effect.map(ofWorkspace(workspace_id), (found) => agents.every((name) => agentOf(workspace_id, found, name, builds)?.isRunning === true))
 
+  /** Writes the token that an agent begins with when its container is started. */
+  const writeToken = (container: FoundContainer, token: string): Effect.Effect<void, DaemonError> =>
+    Effect.gen(function* () {
+      const info = yield* containers.inspect(container.id)
+      if (info === undefined) return
+      const user = yield* users.of({ id: info.Image, user: info.Config.User }, undefined, `${container.name}.user`, container.labels)
+      yield* containers.write(container.id, "/", yield* tarOf(tokenEntries(token, user)))
+    })
+
   /** Writes the new tokens of a workspace that was handed over, for agents that are started again. */
-  const adopt = (
-    { builds, workspace_id }: ExpectedWorkspace,
-    tokens: ReadonlyArray<{ readonly name: string; readonly token: string }>
-  ): Effect.Effect<void, DaemonError> =>
+  const adopt = ({ builds, workspace_id }: ExpectedWorkspace, tokens: ReadonlyArray<AgentToken>): Effect.Effect<void, DaemonError> =>
     locked(workspace_id)(
       Effect.gen(function* () {
         const found = yield* ofWorkspace(workspace_id)
         yield* Effect.forEach(
           tokens,
-          ({ name, token }) =>
-            Effect.gen(function* () {
-              // Another build may have made the workspace anew since
-              const container = agentOf(workspace_id, found, name, builds)
-              if (container === undefined) return
-              const info = yield* containers.inspect(container.id)
-              if (info === undefined) return
-              const user = yield* users.of(
-                { id: info.Image, user: info.Config.User },
-                undefined,
-                `${container.name}.user`,
-                container.labels
-              )
-              yield* containers.write(container.id, "/", yield* tarOf(tokenEntries(token, user)))
-            }),
+          ({ name, token }) => {
+            // Another build may have made the workspace anew since
+            const container = agentOf(workspace_id, found, name, builds)
+            return container === undefined ? Effect.void : writeToken(container, token)
+          },
           { concurrency, discard: true }
         )
       })
     )
 
   /**
-   * Starts the containers of a workspace that should run and does not, as they are. Returns the agents whose containers are gone, which the next start of
-   * the workspace makes anew.
+   * Starts the containers of a workspace that should run and does not, as they are. Tokens are those of a workspace that was handed over: a crash may have
+   * kept them from the containers. Returns the agents whose containers are gone, which the next start of the workspace makes anew.
    */
-  const revive = (expected: ExpectedWorkspace): Effect.Effect<ReadonlyArray<string>, DaemonError> =>
+  const revive = (expected: ExpectedWorkspace, tokens: ReadonlyArray<AgentToken>): Effect.Effect<ReadonlyArray<string>, DaemonError> =>
     locked(expected.workspace_id)(
       Effect.gen(function* () {
         const found = yield* ofWorkspace(expected.workspace_id)
@@ -153,6 +155,8 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
             continue
           }
           const besides = found.filter(({ labels: own }) => own[labels.part] === "sidecar" && own[labels.agent] === name)
+          const token = tokens.find((one) => one.name === name)
+          if (!agent.isRunning && token !== undefined) yield* writeToken(agent, token.token)
           if (!agent.isRunning) yield* containers.start(agent.id)
           // A container beside an agent has lost its network with the agent's last container
           for (const { id, isRunning } of besides) {

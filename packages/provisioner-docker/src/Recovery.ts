@@ -32,7 +32,7 @@ export const recovery = ({ deployment, outages, workspaces }: Needs) => {
     Effect.gen(function* () {
       const found = Option.getOrUndefined(Option.flatMap(state, stateOf))
       if (found === undefined || found.agents.length === 0) return
-      const gone = yield* workspaces.revive(expectedOf(found))
+      const gone = yield* workspaces.revive(expectedOf(found), found.handed_over_from === undefined ? [] : found.agents)
       for (const { name, token } of found.agents) {
         if (!gone.includes(name)) continue
         const message = "The container of this agent is gone from the Docker daemon. Start the workspace again."

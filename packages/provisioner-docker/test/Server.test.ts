@@ -10,6 +10,7 @@ import {
   workspaces,
   workspaceSettings
 } from "@atelier/client"
+import { tokenFile } from "@atelier/provisioner/container"
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -155,6 +156,8 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
     const [preset] = (await templateVersions.getTemplateVersionPresets(client, { templateversion: site.active_version_id })) ?? []
     const ready = await untilReady(client, site)
     const container = await inspect(containerOf(ready), ".Id")
+    const token = () => docker("exec", container, "cat", tokenFile)
+    const pooled = await token()
     const claimed = await workspaceFrom(client, site, "mine", { template_version_preset_id: preset?.id })
     expect(claimed.id).toBe(ready.id)
     const mine = await untilWorkspace(client, claimed.id, isRunning)
@@ -163,6 +166,11 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
     expect((await own.exec("echo $SERVICE_WORKSPACE_OWNER_NAME; echo $SERVICE_WORKSPACE_NAME; echo kept > ~/note")).stdout).toBe(
       "ada\nmine\n"
     )
+    // The container's own token follows behind the answer, for an agent that is started again
+    await expect.poll(token, { timeout: 20_000 }).not.toBe(pooled)
+    await docker("restart", "--time", "1", container)
+    const restarted = await client.sandboxes.get(mine.id)
+    expect((await restarted.exec("cat ~/note")).stdout).toBe("kept\n")
     const page = async () => (await reach.fetchApp(client, { user: "ada", workspace: "mine", app: "site" })).text()
     await expect.poll(page, { timeout: 20_000 }).toBe("first\n")
     // The pool is filled again: both have the network of the machine where it has no bridge
