@@ -166,7 +166,7 @@ const againstTheOrder = [
  * of a request".
  */
 const rooms = [
-  ["wire", "daemonRpc", "logins"],
+  ["cluster", "wire", "daemonRpc", "logins"],
   ["contract", "programs", "server/codec", "server/connection"],
   ["client", "node", "server/operate"],
   ["server/request"],
