@@ -1,5 +1,5 @@
 import { Tooltip as Radix } from "radix-ui"
-import type { ReactElement, ReactNode } from "react"
+import type { FocusEvent, ReactElement, ReactNode } from "react"
 import { Keys } from "./Keys.js"
 import "./Tooltip.css"
 
@@ -18,9 +18,16 @@ interface Props {
   readonly children: ReactElement
 }
 
+/** A menu or dialog that closes gives the focus back, which says nothing to users of the pointer: the tooltip would cover what is beside. */
+const onlyForKeyboard = (event: FocusEvent): void => {
+  if (!event.currentTarget.matches(":focus-visible")) event.preventDefault()
+}
+
 export const Tooltip = ({ children, keys, label, side = "top" }: Props) => (
   <Radix.Root>
-    <Radix.Trigger asChild>{children}</Radix.Trigger>
+    <Radix.Trigger asChild onFocus={onlyForKeyboard}>
+      {children}
+    </Radix.Trigger>
     <Radix.Portal>
       <Radix.Content className="tooltip" side={side} sideOffset={6} collisionPadding={8}>
         {label}
