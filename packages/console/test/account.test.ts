@@ -15,6 +15,7 @@ describeConsole("the settings of a user", (console) => {
       ["/settings/tokens", "You have no tokens"],
       ["/settings/tokens/new", "New token"],
       ["/settings/ssh-keys", "Key for git"],
+      ["/settings/secrets", "You have no secrets"],
       ["/settings/external-auth", "This deployment is connected to no other service"],
       ["/settings/notifications", "Workspace Events"],
       ["/settings/appearance", "Theme"],
@@ -87,6 +88,65 @@ describeConsole("the settings of a user", (console) => {
     await page.getByRole("button", { name: "Delete ada@laptop" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
     await page.getByText("Key deleted").waitFor()
+    await context.close()
+  })
+
+  it("hold secrets: make, import, turn off, change and delete them, and never show a value", async () => {
+    const { open, server } = console()
+    const { token } = await console().person("member")
+    const { context, go, page } = await open("member")
+    const dialog = page.getByRole("dialog")
+    await go("/settings/secrets")
+    await page.getByRole("button", { name: "New secret" }).click()
+    await dialog.waitFor()
+    await expectWellMade(page)
+    await dialog.getByLabel("Name", { exact: true }).fill("PATH")
+    await dialog.getByLabel("Value").fill("hush-1")
+    expect(await dialog.getByRole("textbox", { name: /Variable/ }).inputValue()).toBe("PATH")
+    await dialog.getByRole("button", { name: "Add secret" }).click()
+    await dialog.getByRole("alert").filter({ hasText: "reserved" }).waitFor()
+    await dialog.getByLabel("Name", { exact: true }).fill("NPM_TOKEN")
+    await dialog.getByRole("button", { name: "Add secret" }).click()
+    await page.getByText("NPM_TOKEN was added").waitFor()
+    await page.getByRole("row", { name: /NPM_TOKEN/ }).waitFor()
+    expect(new URL(page.url()).search).toBe("")
+
+    await page.goto(`${console().base}/settings/secrets?open=import`)
+    await dialog.waitFor()
+    await expectWellMade(page)
+    await dialog.getByLabel("File optional").setInputFiles({
+      name: "team.json",
+      mimeType: "application/json",
+      buffer: Buffer.from('{ "DEPLOY_KEY": "hush-2", "a.b": "hush-3" }')
+    })
+    await expect.poll(() => dialog.getByLabel("Format").inputValue()).toBe("json")
+    await dialog.getByRole("button", { name: "Import" }).click()
+    await page.getByText("2 secrets were added").waitFor()
+    await expectWellMade(page)
+
+    await page
+      .getByRole("row", { name: /NPM_TOKEN/ })
+      .getByRole("button", { name: "Actions for NPM_TOKEN" })
+      .click()
+    await page.getByRole("menuitem", { name: "Turn off" }).click()
+    await page.getByText("Workspaces do not get NPM_TOKEN").waitFor()
+    await page
+      .getByRole("row", { name: /DEPLOY_KEY/ })
+      .getByRole("button", { name: "Actions for DEPLOY_KEY" })
+      .click()
+    await page.getByRole("menuitem", { name: "Change" }).click()
+    await dialog.getByRole("textbox", { name: /File/ }).fill("~/.deploy")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await page.getByText("DEPLOY_KEY was changed").waitFor()
+    await page.getByRole("row", { name: /a\.b/ }).getByRole("button", { name: "Actions for a.b" }).click()
+    await page.getByRole("menuitem", { name: "Delete" }).click()
+    await dialog.getByRole("button", { name: "Delete" }).click()
+    await page.getByText("a.b was deleted").waitFor()
+    expect((await server.call("GET", "/users/me/secrets", { token })).body).toMatchObject([
+      { name: "DEPLOY_KEY", env_name: "DEPLOY_KEY", file_path: "~/.deploy", enabled: true },
+      { name: "NPM_TOKEN", env_name: "NPM_TOKEN", file_path: "", enabled: false }
+    ])
+    expect(await page.content()).not.toContain("hush-")
     await context.close()
   })
 

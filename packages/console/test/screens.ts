@@ -61,6 +61,7 @@ export const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["tokens", "/settings/tokens"],
   ["new-token", "/settings/tokens/new"],
   ["ssh-keys", "/settings/ssh-keys"],
+  ["secrets", "/settings/secrets"],
   ["external-auth", "/settings/external-auth"],
   ["notifications", "/settings/notifications"],
   ["appearance", "/settings/appearance"],

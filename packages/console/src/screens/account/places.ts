@@ -6,6 +6,7 @@ export const accountPlaces = [
   { label: accountText.security, link: { to: "/settings/security" } },
   { label: accountText.tokens, link: { to: "/settings/tokens" } },
   { label: accountText.sshKeys, link: { to: "/settings/ssh-keys" } },
+  { label: accountText.secrets, link: { to: "/settings/secrets" } },
   { label: accountText.externalAuth, link: { to: "/settings/external-auth" } },
   { label: accountText.notifications, link: { to: "/settings/notifications" } },
   { label: accountText.appearance, link: { to: "/settings/appearance" } },

@@ -8,6 +8,11 @@ export interface NotificationSearch {
   readonly disabled?: string
 }
 
+export interface SecretSearch {
+  /** The dialog that is open. */
+  readonly open?: "new" | "import"
+}
+
 export const accountRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
@@ -40,6 +45,12 @@ export const accountRoutes = [
     getParentRoute: () => rootRoute,
     path: "/settings/ssh-keys",
     component: lazyScreen(() => import("./SshKeys.js"), "SshKeys")
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/settings/secrets",
+    validateSearch: ({ open }: Readonly<Record<string, unknown>>): SecretSearch => (open === "new" || open === "import" ? { open } : {}),
+    component: lazyScreen(() => import("./Secrets.js"), "Secrets")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
