@@ -1,5 +1,6 @@
 /** What the screens inside a workspace read: paths, contents of files, and output of processes. */
 import { describe, expect, it } from "vitest"
+import { chosenFiles, maximumEntries, readDropped, TooManyFiles } from "../src/screens/files/dropped.js"
 import { ancestors, bytesOf, contentOf, folderOf, isName, nameOf, pictureType, within } from "../src/screens/files/paths.js"
 import { OutputLines } from "../src/screens/processes/lines.js"
 import { byteText } from "../src/ui/bytes.js"
@@ -46,6 +47,48 @@ describe("the content of a file", () => {
       { isMixed: true },
       { isMixed: true }
     ])
+  })
+})
+
+interface Tree {
+  readonly [name: string]: string | Tree | Error
+}
+
+/** An entry as browsers give them: a folder answers two of its entries at a time. */
+const entryOf = (name: string, content: string | Tree | Error): FileSystemEntry => {
+  const base = { name, fullPath: name, isFile: true, isDirectory: false }
+  if (content instanceof Error)
+    return Object.assign(base, { file: (_: unknown, reject: (error: Error) => void) => reject(content) }) as never
+  if (typeof content === "string")
+    return Object.assign(base, { file: (resolve: (file: File) => void) => resolve(new File([content], name)) }) as never
+  const createReader = () => {
+    const entries = Object.entries(content).map(([name, each]) => entryOf(name, each))
+    return { readEntries: (resolve: (some: ReadonlyArray<FileSystemEntry>) => void) => resolve(entries.splice(0, 2)) }
+  }
+  return Object.assign(base, { isFile: false, isDirectory: true, createReader }) as never
+}
+
+describe("what is dropped", () => {
+  it("is read with all that folders hold, in its order, and names what cannot be read", async () => {
+    const { emptyFolders, files, unreadable } = await readDropped([
+      entryOf("src", { "a.ts": "a", none: {}, deep: { "b.ts": "b" }, locked: new Error("no"), "c.ts": "c" }),
+      entryOf("readme", "r")
+    ])
+    expect(files.map(({ names }) => names.join("/")).toSorted()).toStrictEqual(["readme", "src/a.ts", "src/c.ts", "src/deep/b.ts"])
+    expect(await Promise.all(files.map(({ file }) => file.text())).then((texts) => texts.toSorted())).toStrictEqual(["a", "b", "c", "r"])
+    expect([emptyFolders, unreadable]).toStrictEqual([[["src", "none"]], ["src/locked"]])
+  })
+
+  it("has a bound", async () => {
+    const many = Object.fromEntries(Array.from({ length: maximumEntries + 1 }, (_, index) => [`${index}`, ""]))
+    await expect(readDropped([entryOf("many", many)])).rejects.toThrow(TooManyFiles)
+    await expect(readDropped([entryOf("a", { b: many }), entryOf("c", "")])).rejects.toThrow(TooManyFiles)
+  })
+
+  it("and what is chosen have the folders of their files", () => {
+    const within = Object.defineProperty(new File([""], "x.ts"), "webkitRelativePath", { value: "src/deep/x.ts" })
+    const { files } = chosenFiles([within, Object.defineProperty(new File([""], "y"), "webkitRelativePath", { value: "" })])
+    expect(files.map(({ names }) => names)).toStrictEqual([["src", "deep", "x.ts"], ["y"]])
   })
 })
 

@@ -21,12 +21,8 @@ import { type DragEvent, useEffect, useRef, useState } from "react"
 import { client } from "../../app/client.js"
 import { useLive } from "../../app/live.js"
 import { filesText } from "../../texts/files.js"
-import { dialogText } from "../../texts/ui.js"
 import { Button, IconButton } from "../../ui/Button.js"
 import { byteText } from "../../ui/bytes.js"
-import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
-import { Field, Input } from "../../ui/Field.js"
-import { Form, FormActions } from "../../ui/Form.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { Section } from "../../ui/Page.js"
 import { Empty } from "../../ui/States.js"
@@ -35,10 +31,13 @@ import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { AgentError, WithAgent } from "./Agents.js"
 import { downloadOf } from "./downloads.js"
+import { chosenFiles, type Dropped, maximumEntries, readDropped, TooManyFiles } from "./dropped.js"
+import { MakeDialog, RemoveDialog, RenameDialog } from "./FileDialogs.js"
 import { FileView } from "./FileView.js"
 import { type Address, LeaveGuard } from "./LeaveGuard.js"
-import { ancestors, folderOf, isName, within } from "./paths.js"
+import { ancestors, folderOf, within } from "./paths.js"
 import { writeVersion } from "./transfer.js"
+import { UploadButtons } from "./UploadButtons.js"
 import { UploadList } from "./UploadList.js"
 import { type Chosen, useUploads } from "./uploads.js"
 import "./files.css"
@@ -62,14 +61,29 @@ const agentIn = ({ search }: Address): unknown =>
 const OfAgent = ({ agent, isConnected, path }: PlaceProps) => {
   const queryClient = useQueryClient()
   // Here, because uploads go on while other folders and files are looked at
-  const uploads = useUploads(isConnected ? agent.id : undefined, ({ name }) => {
-    notify(filesText.uploaded(name))
+  const uploads = useUploads(isConnected ? agent.id : undefined, (done) => {
+    notify(filesText.uploaded(done[0]?.name ?? "", done.length))
     void queryClient.invalidateQueries({ queryKey: ["files", agent.id] })
   })
+  const taken = uploads.all.filter(({ state }) => state === "taken").length
+  const manyActions = (
+    <>
+      {taken < 2 ? null : (
+        <Button size="small" onClick={uploads.replaceAll}>
+          {filesText.replaceAll(taken)}
+        </Button>
+      )}
+      {uploads.all.length < 2 ? null : (
+        <Button size="small" onClick={uploads.removeAll}>
+          {filesText.cancelAll}
+        </Button>
+      )}
+    </>
+  )
   return (
     <>
       {uploads.all.length === 0 ? null : (
-        <Section isFlush title={filesText.uploads}>
+        <Section isFlush title={filesText.uploads} actions={manyActions}>
           <UploadList uploads={uploads.all} onRemove={uploads.remove} onReplace={uploads.replace} />
         </Section>
       )}
@@ -201,17 +215,27 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
   })
   const [asked, setAsked] = useState<Asked>()
   const [isOver, setOver] = useState(false)
-  const chooser = useRef<HTMLInputElement>(null)
   const entries = (data?.pages.flatMap(({ entries }) => entries) ?? []).toSorted(byKind)
   const open = (to: string): void => void navigate({ search: (before) => ({ ...before, path: to }) })
   const above = folderOf(path)
-  const add = (chosen: ReadonlyArray<File>): void => onUpload(chosen.map((file) => ({ path: within(path, file.name), file })))
+  const add = async (read: () => Dropped | Promise<Dropped>): Promise<void> => {
+    try {
+      const { emptyFolders, files: found, unreadable } = await read()
+      const pathOf = (names: ReadonlyArray<string>): string => names.reduce(within, path)
+      onUpload(found.map(({ file, names }) => ({ path: pathOf(names), name: names.join("/"), file })))
+      if (unreadable[0] !== undefined) notifyError(new Error(filesText.unreadable(unreadable[0], unreadable.length)))
+      for (const names of emptyFolders)
+        await files.makeDirectory(client, { workspaceagent: agent, body: { path: pathOf(names), parents: true } })
+    } catch (error) {
+      notifyError(error instanceof TooManyFiles ? new Error(filesText.tooMany(maximumEntries)) : error)
+    }
+  }
   const drop = (event: DragEvent): void => {
     event.preventDefault()
     setOver(false)
-    const items = [...event.dataTransfer.items]
-    if (items.some((item) => item.webkitGetAsEntry()?.isDirectory === true)) notifyError(new Error(filesText.noFolders))
-    add(items.flatMap((item) => (item.webkitGetAsEntry()?.isDirectory === true ? [] : (item.getAsFile() ?? []))))
+    // They are gone once the event has ended
+    const entries = Array.from(event.dataTransfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
+    void add(() => readDropped(entries))
   }
   const columns: ReadonlyArray<Column<FileEntry>> = [
     {
@@ -288,21 +312,7 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
           <div className="files-tools">
             <IconButton kind="secondary" label={filesText.newFile} icon={<FilePlus />} onClick={() => setAsked({ kind: "file" })} />
             <IconButton kind="secondary" label={filesText.newFolder} icon={<FolderPlus />} onClick={() => setAsked({ kind: "folder" })} />
-            <Button icon={<UploadIcon />} onClick={() => chooser.current?.click()}>
-              {filesText.upload}
-            </Button>
-            <input
-              ref={chooser}
-              className="visually-hidden"
-              type="file"
-              multiple
-              tabIndex={-1}
-              aria-label={filesText.upload}
-              onChange={(event) => {
-                add([...(event.target.files ?? [])])
-                event.target.value = ""
-              }}
-            />
+            <UploadButtons onChosen={(chosen) => void add(() => chosenFiles(chosen))} />
           </div>
         }
       >
@@ -372,83 +382,3 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
     </div>
   )
 }
-
-interface RemoveProps {
-  readonly agent: string
-  readonly entry: FileEntry | undefined
-  readonly onClose: () => void
-  readonly onRemoved: () => Promise<void>
-}
-
-const RemoveDialog = ({ agent, entry, onClose, onRemoved }: RemoveProps) => (
-  <ConfirmDialog
-    isOpen={entry !== undefined}
-    onClose={onClose}
-    title={filesText.removeTitle(entry?.name ?? "")}
-    description={entry?.type === "directory" ? filesText.removeFolder : filesText.removeFile}
-    action={filesText.remove}
-    isDangerous
-    onConfirm={async () => {
-      if (entry === undefined) return
-      await files.deleteFile(client, { workspaceagent: agent, path: entry.path, recursive: entry.type === "directory" })
-      await onRemoved()
-      notify(filesText.removed(entry.name))
-    }}
-  />
-)
-
-interface NameFormProps {
-  readonly initial?: string
-  readonly action: string
-  readonly onClose: () => void
-  readonly onName: (name: string) => Promise<void>
-}
-
-const NameForm = ({ action, initial = "", onClose, onName }: NameFormProps) => {
-  const [name, setName] = useState(initial)
-  const trimmed = name.trim()
-  return (
-    <Form
-      onSubmit={async () => {
-        await onName(trimmed)
-        onClose()
-      }}
-    >
-      <Field label={filesText.nameLabel} error={trimmed === "" || isName(trimmed) ? undefined : filesText.badName}>
-        <Input value={name} onChange={(event) => setName(event.target.value)} autoFocus spellCheck={false} maxLength={255} />
-      </Field>
-      <FormActions>
-        <Button onClick={onClose}>{dialogText.cancel}</Button>
-        <Button type="submit" kind="primary" disabled={!isName(trimmed) || trimmed === initial}>
-          {action}
-        </Button>
-      </FormActions>
-    </Form>
-  )
-}
-
-interface MakeProps {
-  readonly kind: "folder" | "file" | undefined
-  readonly onClose: () => void
-  readonly onMake: (kind: "folder" | "file", name: string) => Promise<void>
-}
-
-const MakeDialog = ({ kind, onClose, onMake }: MakeProps) => (
-  <Dialog isOpen={kind !== undefined} onClose={onClose} title={kind === "file" ? filesText.newFile : filesText.newFolder}>
-    <NameForm action={filesText.create} onClose={onClose} onName={(name) => onMake(kind ?? "folder", name)} />
-  </Dialog>
-)
-
-interface RenameProps {
-  readonly entry: FileEntry | undefined
-  readonly onClose: () => void
-  readonly onRename: (entry: FileEntry, name: string) => Promise<void>
-}
-
-const RenameDialog = ({ entry, onClose, onRename }: RenameProps) => (
-  <Dialog isOpen={entry !== undefined} onClose={onClose} title={filesText.renameTitle(entry?.name ?? "")}>
-    {entry === undefined ? null : (
-      <NameForm initial={entry.name} action={filesText.rename} onClose={onClose} onName={(name) => onRename(entry, name)} />
-    )}
-  </Dialog>
-)

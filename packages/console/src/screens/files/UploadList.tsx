@@ -11,10 +11,13 @@ interface Props {
   readonly onReplace: (id: number) => void
 }
 
+/** A dropped folder has more than can be looked at. */
+const maximumShown = 20
+
 export const UploadList = ({ onRemove, onReplace, uploads }: Props) =>
   uploads.length === 0 ? null : (
     <ul className="files-uploads" aria-label={filesText.uploads}>
-      {uploads.map(({ file: { size }, id, message, name, sent, state }) => (
+      {uploads.slice(0, maximumShown).map(({ file: { size }, id, message, name, sent, state }) => (
         <li key={id} className="files-upload">
           <span className="truncate" title={name}>
             {name}
@@ -39,5 +42,8 @@ export const UploadList = ({ onRemove, onReplace, uploads }: Props) =>
           <IconButton size="small" label={filesText.cancel(name)} icon={<X />} onClick={() => onRemove(id)} />
         </li>
       ))}
+      {uploads.length > maximumShown ? (
+        <li className="files-upload faint">{filesText.moreUploads(uploads.length - maximumShown)}</li>
+      ) : null}
     </ul>
   )

@@ -86,10 +86,10 @@ export interface UploadOptions {
   readonly onProgress: (sent: number) => void
 }
 
-/** Uploads a file. @throws AtelierError 412 if there is one and none was expected */
+/** Uploads a file, with the folders above it. @throws AtelierError 412 if there is one and none was expected */
 export const upload = ({ agent, path }: Place, file: Blob, { expected, onProgress, signal }: UploadOptions): Promise<FileEntry> =>
   files.writeFile(
     { ...under(expected, client), fetch: withProgress(onProgress) },
-    { workspaceagent: agent, path, contentType, body: file },
+    { workspaceagent: agent, path, parents: true, contentType, body: file },
     { signal }
   )
