@@ -1,6 +1,7 @@
 /** The inside of a workspace in the console, with a real agent: its terminals, files, processes and ports. */
 import { LocalProvisioner } from "@atelier/provisioner"
 import { mkdtempSync, rmSync } from "node:fs"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -128,15 +129,17 @@ describeConsole(
     it("shows, edits, uploads and removes files, and notices that another has changed one", async () => {
       const { open, server } = console()
       const { context, go, page } = await open("member")
-      await go("/@member/inside")
-      await page.getByRole("link", { name: "Files", exact: true }).click()
+      await go("/workspaces")
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox", { name: "Command palette" }).fill("inside fil")
+      await page.getByRole("option", { name: "member/inside: Files" }).click()
       await page.getByRole("button", { name: "New folder" }).click()
       const dialog = page.getByRole("dialog")
       await dialog.getByLabel("Name").fill("work")
       await dialog.getByRole("button", { name: "Create" }).click()
       await page.getByRole("link", { name: "work", exact: true }).click()
       await page.getByRole("heading", { name: "This folder is empty" }).waitFor()
-      const chooser = page.locator('input[type="file"]')
+      const chooser = page.locator('input[type="file"][multiple]')
       await chooser.setInputFiles([
         { name: hostile, mimeType: "text/plain", buffer: Buffer.from("one\r\n") },
         { name: "dot.gif", mimeType: "image/gif", buffer: Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64") },
@@ -153,6 +156,20 @@ describeConsole(
       await page.getByRole("link", { name: "dot.gif" }).click()
       await page.getByRole("img", { name: "dot.gif" }).waitFor()
       await page.goBack()
+
+      // A folder is uploaded with all that it holds: chosen, or dropped
+      const local = await mkdtemp(join(tmpdir(), "atelier-folder-"))
+      await mkdir(join(local, "src", "deep"), { recursive: true })
+      await writeFile(join(local, "src", "deep", "one.txt"), "1")
+      await writeFile(join(local, "src", "two.txt"), "22")
+      await page.locator('input[type="file"]:not([multiple])').setInputFiles(join(local, "src"))
+      await page.getByText("2 files were uploaded").waitFor()
+      await page.getByRole("link", { name: "src", exact: true }).click()
+      await page.getByRole("link", { name: "deep", exact: true }).click()
+      await page.getByRole("link", { name: "one.txt" }).waitFor()
+      await page.goBack()
+      await page.goBack()
+      await rm(local, { recursive: true })
 
       await page.getByRole("link", { name: hostile }).click()
       await page.locator(".cm-content").click()

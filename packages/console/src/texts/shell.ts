@@ -46,7 +46,9 @@ export const paletteText = {
   title: "Command palette",
   placeholder: "Type a command or search…",
   empty: "Nothing matches",
-  groups: { go: "Go to", do: "Actions", theme: "Theme", workspaces: "Workspaces", templates: "Templates" }
+  groups: { go: "Go to", do: "Actions", theme: "Theme", workspaces: "Workspaces", templates: "Templates" },
+  /** Parts of a workspace. */
+  parts: { terminals: "Terminal", files: "Files" }
 }
 
 export const keysText = {

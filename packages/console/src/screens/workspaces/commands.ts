@@ -1,29 +1,80 @@
-/** Workspaces in the palette: those that match what was typed. */
+/** Workspaces in the palette: those that match what was typed, and the parts of those that run. */
+import type { Workspace } from "@atelier/client"
 import * as workspaces from "@atelier/client/workspaces"
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import { Box } from "lucide-react"
+import { useParams } from "@tanstack/react-router"
+import { Box, FileCode, SquareTerminal } from "lucide-react"
 import { useDeferredValue } from "react"
-import type { UseCommands } from "../../app/area.js"
+import type { Command, UseCommands } from "../../app/area.js"
 import { client } from "../../app/client.js"
 import { paletteText } from "../../texts/shell.js"
 
 const maximumShown = 8
 
+/** Workspaces whose parts are offered, while the user types. */
+const maximumWithParts = 3
+
+const { files, terminals } = paletteText.parts
+
+const partWords = [files, terminals].map((label) => label.toLowerCase())
+
+/** What was typed without the beginnings of a part's name, and without letters that the filter's language gives a meaning. */
+export const nameIn = (typed: string): string =>
+  typed
+    .trim()
+    .replaceAll(/[":]/g, " ")
+    .split(/[\s/]+/)
+    .filter((word) => word !== "" && !(word.length > 2 && partWords.some((part) => part.startsWith(word.toLowerCase()))))
+    .join(" ")
+
+const partsOf = (owner: string, name: string): ReadonlyArray<Command> => {
+  const params = { owner, workspace: name }
+  const common = { group: paletteText.groups.workspaces, keywords: [name, "shell", "upload"] }
+  return [
+    {
+      ...common,
+      id: `terminals ${owner}/${name}`,
+      label: `${owner}/${name}: ${terminals}`,
+      icon: SquareTerminal,
+      link: { to: "/@{$owner}/$workspace/terminals", params }
+    },
+    {
+      ...common,
+      id: `files ${owner}/${name}`,
+      label: `${owner}/${name}: ${files}`,
+      icon: FileCode,
+      link: { to: "/@{$owner}/$workspace/files", params }
+    }
+  ]
+}
+
+const isRunning = ({ latest_build }: Workspace): boolean => latest_build.status === "running"
+
 export const useWorkspaceCommands: UseCommands = (typed) => {
-  // Letters that the filter's language does not give a meaning
-  const name = useDeferredValue(typed.trim().replaceAll(/[":]/g, ""))
+  const here = useParams({ strict: false })
+  const name = useDeferredValue(nameIn(typed))
   const { data } = useQuery({
     queryKey: ["workspaces", "palette", name],
     queryFn: ({ signal }) =>
       workspaces.listWorkspaces(client, { q: name === "" ? "owner:me" : `name:"${name}"`, limit: maximumShown }, { signal }),
     placeholderData: keepPreviousData
   })
-  return (data?.workspaces ?? []).map(({ id, latest_build, name, owner_name }) => ({
-    id: `workspace ${id}`,
-    label: `${owner_name}/${name}`,
-    hint: latest_build.status,
-    group: paletteText.groups.workspaces,
-    icon: Box,
-    link: { href: `/@${owner_name}/${name}`, to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } } as never
-  }))
+  const found = data?.workspaces ?? []
+  const withParts = name === "" ? [] : found.filter(isRunning).slice(0, maximumWithParts)
+  return [
+    // Of the workspace that is looked at, without a search
+    ...(name === "" && here.owner !== undefined && here.workspace !== undefined ? partsOf(here.owner, here.workspace) : []),
+    ...found.flatMap((each): ReadonlyArray<Command> => {
+      const { id, latest_build, name, owner_name: owner } = each
+      const itself: Command = {
+        id: `workspace ${id}`,
+        label: `${owner}/${name}`,
+        hint: latest_build.status,
+        group: paletteText.groups.workspaces,
+        icon: Box,
+        link: { to: "/@{$owner}/$workspace", params: { owner, workspace: name } }
+      }
+      return withParts.includes(each) ? [itself, ...partsOf(owner, name)] : [itself]
+    })
+  ]
 }
