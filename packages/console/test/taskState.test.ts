@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { entriesOf, promptOnly } from "../src/screens/tasks/conversation.js"
+import { entriesOf, isMarkdown, promptOnly } from "../src/screens/tasks/conversation.js"
 import { canPause, canResume, isBuilding, messageOf, stateOf } from "../src/screens/tasks/state.js"
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -70,5 +70,40 @@ describe("a conversation", () => {
   it("begins with a prompt that is not blank", () => {
     expect(promptOnly(" ", at(0))).toStrictEqual([])
     expect(promptOnly("do it", at(0))).toMatchObject([{ type: "input", content: "do it" }])
+  })
+})
+
+describe("a message", () => {
+  it.each([
+    "# Done\n\nIt works.",
+    "First:\n\n```sh\nnpm test\n```",
+    "Changed:\n- one\n- two",
+    "1. one\n2. two",
+    "| a | b |\n| --- | --- |\n| 1 | 2 |",
+    "It is **fast** now",
+    "Run `npm test` again",
+    "See [the log](https://example.com/log)"
+  ])("is Markdown with signs of it: %j", (text) => {
+    expect(isMarkdown(text)).toBe(true)
+  })
+
+  it.each([
+    "hello",
+    "",
+    "total 8\n-rw-r--r-- 1 ada ada 2 a.txt\n-rw-r--r-- 1 ada ada 2 b.txt",
+    "\u001b[32m**green**\u001b[0m",
+    "2 * 3 * 4",
+    "#!/bin/sh\necho a",
+    "--flag\n--other"
+  ])("is shown as it is without them: %j", (text) => {
+    expect(isMarkdown(text)).toBe(false)
+  })
+
+  it("that was written to stop the page is looked at quickly", () => {
+    for (const part of ["**", "`", "[", "- a\n", "|", " - ", "1. "]) {
+      const began = performance.now()
+      isMarkdown(part.repeat(100_000))
+      expect(performance.now() - began).toBeLessThan(200)
+    }
   })
 })

@@ -70,6 +70,15 @@ describeConsole(
       await conversation.getByText(`hello ${hostile}`).waitFor()
       await expect.poll(() => app.requests).toContainEqual(["POST /chat/message", { content: "and good-bye", type: "user" }])
       expect(await conversation.textContent()).not.toContain("\u001b")
+
+      // A message in Markdown is formatted, or shown as it was written
+      const written = `## Done ${hostile}\n\n- one\n- **two**`
+      app.answer = answerJson(200, { status: "stable", messages: [{ id: 0, role: "agent", content: written, time }] })
+      await conversation.getByRole("heading", { name: `Done ${hostile}` }).waitFor()
+      await conversation.getByRole("listitem").filter({ hasText: "two" }).waitFor()
+      await expectWellMade(page)
+      await conversation.getByRole("button", { name: "Show as text" }).click()
+      await conversation.getByText("- **two**").waitFor()
       await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("")
 
       // What the program reports is seen without a reload; while it works it refuses, and what was typed stays

@@ -75,6 +75,8 @@ export const taskText = {
   notActive: "The program does not take messages now. What you write stays here.",
   working: "The program works. It takes the next message when it is done.",
   whole: (characters: number) => `Show all ${characters.toLocaleString("en")} characters`,
+  asText: "Show as text",
+  formatted: "Show formatted",
   empty: "Nothing was said yet",
   snapshot: "As it was stored",
   unread: "The conversation cannot be read now",

@@ -1,4 +1,4 @@
-import { Suspense } from "react"
+import { type ReactNode, Suspense } from "react"
 import { lazyPart } from "../app/lazy.js"
 import { SkeletonLines } from "./States.js"
 import "./Markdown.css"
@@ -8,10 +8,16 @@ const MarkdownTree = lazyPart(() => import("./MarkdownTree.js").then(({ default:
 /** A longer text is cut: no text of a user may stop the page. */
 const maximumLength = 200_000
 
+interface Props {
+  readonly text: string
+  /** What is shown until the parser has loaded. */
+  readonly fallback?: ReactNode
+}
+
 /** A text in Markdown. Tags in it are shown as text, links lead to the web alone, and pictures of other sites are not loaded. */
-export const Markdown = ({ text }: { readonly text: string }) => (
+export const Markdown = ({ fallback = <SkeletonLines count={6} />, text }: Props) => (
   <div className="markdown">
-    <Suspense fallback={<SkeletonLines count={6} />}>
+    <Suspense fallback={fallback}>
       <MarkdownTree text={text.length > maximumLength ? `${text.slice(0, maximumLength)}…` : text} />
     </Suspense>
   </div>

@@ -8,11 +8,9 @@ import { client, statusOf } from "../../app/client.js"
 import { isWebAddress } from "../../app/config.js"
 import { queryClient } from "../../app/queries.js"
 import { taskStateText, taskText } from "../../texts/tasks.js"
-import { ansiSpans, plainText } from "../../ui/ansi.js"
 import { StatusDot } from "../../ui/Badge.js"
 import type { Tone } from "../../ui/tone.js"
 import { Callout } from "../../ui/Callout.js"
-import { CopyButton } from "../../ui/Code.js"
 import { Field, TextArea } from "../../ui/Field.js"
 import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
@@ -22,9 +20,8 @@ import { notify } from "../../ui/Toast.js"
 import { agentsOf } from "../workspaces/state.js"
 import { refreshTasks } from "./actions.js"
 import { type Entry, entriesOf, promptOnly } from "./conversation.js"
+import { Said } from "./Said.js"
 import { submitByKeys } from "./submitByKeys.js"
-// The colours of a program's output
-import "../../ui/Log.css"
 
 interface Props {
   readonly task: Task
@@ -124,43 +121,16 @@ const Entries = ({ entries, owner }: { readonly entries: ReadonlyArray<Entry>; r
         entry.kind === "report" ? (
           <Report key={entry.key} report={entry.report} />
         ) : (
-          <div key={entry.key} className={`tk-said ${entry.isInput ? "tk-input" : ""}`}>
-            <div className="tk-said-head">
-              <span className="truncate">{entry.isInput ? taskText.you(owner) : taskText.agent}</span>
-              <span className="faint">
-                <Time at={entry.at} />
-              </span>
-              <CopyButton text={plainText(entry.text)} />
-            </div>
-            <Said text={entry.text} />
-          </div>
+          <Said
+            key={entry.key}
+            by={entry.isInput ? taskText.you(owner) : taskText.agent}
+            at={entry.at}
+            text={entry.text}
+            isInput={entry.isInput}
+          />
         )
       )}
     </div>
-  )
-}
-
-/** A longer message is cut until the reader asks for all of it. */
-const maximumShown = 8_000
-
-const Said = ({ text }: { readonly text: string }) => {
-  const [isWhole, setWhole] = useState(false)
-  const shown = isWhole || text.length <= maximumShown ? text : text.slice(0, maximumShown)
-  return (
-    <>
-      <div className="tk-text">
-        {ansiSpans(shown).map(({ style, text }, index) => (
-          <span key={index} className={style}>
-            {text}
-          </span>
-        ))}
-      </div>
-      {shown.length < text.length ? (
-        <button type="button" className="link tk-sub" onClick={() => setWhole(true)}>
-          {taskText.whole(text.length)}
-        </button>
-      ) : null}
-    </>
   )
 }
 

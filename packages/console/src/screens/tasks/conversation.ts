@@ -23,3 +23,24 @@ export const entriesOf = (messages: ReadonlyArray<Message>, reports: ReadonlyArr
 /** The conversation before its program has answered: the prompt alone. */
 export const promptOnly = (prompt: string, at: string): ReadonlyArray<Message> =>
   prompt.trim() === "" ? [] : [{ id: -1, content: prompt, time: at, type: "input" }]
+
+/** Signs of Markdown that other output seldom has. */
+const marks = [
+  /^ {0,3}(?:```|~~~)/m,
+  /^ {0,3}#{1,6} \S/m,
+  /^ {0,3}(?:[-*+]|\d{1,9}[.)]) \S.*\n(?:.*\n)?? {0,3}(?:[-*+]|\d{1,9}[.)]) \S/m,
+  /^\|.*\|[^\S\n]*\n\|[\s:|-]+\|/m,
+  /\*\*[^\s*][^*\n]{0,200}\*\*/,
+  /(?:^|\s)`[^`\n]{1,200}`/m,
+  /\[[^[\]\n]{1,200}\]\(https?:/
+]
+
+/** How far a message is looked at. */
+const maximumLooked = 8_000
+
+/** Whether a message is written in Markdown. What a terminal would colour is not: its lines and columns stay as they are. */
+export const isMarkdown = (text: string): boolean => {
+  if (text.includes("\u001b")) return false
+  const start = text.slice(0, maximumLooked)
+  return marks.some((mark) => mark.test(start))
+}
