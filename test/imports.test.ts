@@ -36,6 +36,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "yaml",
       "yauzl",
       "yazl",
+      "@atelier/agent-protocol",
       "@atelier/core"
     ],
     node: true

@@ -14,6 +14,7 @@
  */
 export { makePauses, payloadsOf, TransportError, type Transport } from "./Transport.js"
 export type { ByteStream, DirectStream } from "./ByteStream.js"
+export { type SocketOptions, socketOptions } from "./SocketOptions.js"
 
 export * as Frame from "./yamux/Frame.js"
 export * as Session from "./yamux/Session.js"

@@ -1,4 +1,5 @@
 /** A stream to an agent as Node's own clients take it. */
+import { socketOptions } from "@atelier/agent-protocol"
 import type { AgentStream, AgentUnreachable, DirectStream } from "@atelier/core/network"
 import { Cause, Effect, Option, type Scope } from "effect"
 import { Duplex } from "node:stream"
@@ -66,67 +67,24 @@ const directOf = ({ finish, read, write }: AgentStream): Effect.Effect<DirectStr
     }
   })
 
-type Done = (error?: Error | null) => void
-
 /** An error of the socket's own: the stream was open, so what has ended it is no reason why it could not be opened. */
 const lost = ({ message }: Error): Error => new Error(message)
 
-/** The stream as a socket, and how it ends. */
+/** The stream as a socket, and how it ends. What the stream has taken has left for it. */
 const socketOf = ({ finish, put, take }: DirectStream) => {
-  let unsent: Done | undefined
-  const send = (chunks: ReadonlyArray<Uint8Array>, done: Done): void => {
-    unsent = done
-    const over = (error?: Error): void => {
-      if (unsent !== done) return
-      unsent = undefined
+  const sending = (bytes: Uint8Array, done: (error?: Error) => void, sent?: () => void): void =>
+    put(bytes, (error) => {
       done(error)
-    }
-    let at = 0
-    // A loop: a client may cause thousands of chunks in one call, too many for calls within calls
-    const go = (): void => {
-      for (let chunk = chunks[at]; chunk !== undefined; chunk = chunks[at]) {
-        at += 1
-        let isAtOnce = true
-        let isTaken = false
-        put(chunk, (error) => {
-          if (error !== undefined) return over(lost(error))
-          isTaken = true
-          if (!isAtOnce) go()
-        })
-        isAtOnce = false
-        if (!isTaken) return
-      }
-      over()
-    }
-    go()
-  }
-  const read = (): void => {
-    while (!socket.destroyed) {
-      const bytes = take(read)
-      if (bytes === undefined) return
-      if (bytes instanceof Error) return void socket.destroy(lost(bytes))
-      if (!socket.push(bytes)) return
-    }
-  }
-  const socket = new Duplex({
-    read,
-    write: (chunk: Uint8Array, _encoding, done) => send([chunk], done),
-    writev: (chunks, done) =>
-      send(
-        chunks.map(({ chunk }): Uint8Array => chunk),
-        done
-      ),
-    final: (done) => {
-      finish()
-      done()
-    }
-  })
+      if (error === undefined) sent?.()
+    })
+  const { breakOff, options } = socketOptions({ finish, put: sending, take }, () => socket, lost)
+  const socket: Duplex = new Duplex(options)
   const end = (): void => {
     // Pending operations may still fail, without a waiter
     socket.on("error", () => undefined)
     socket.destroy()
     // Node calls the writes behind it back with it
-    unsent?.(new Error(brokenOff))
+    breakOff(new Error(brokenOff))
   }
   return { socket, end }
 }
