@@ -1,7 +1,8 @@
 // Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--postgres]`.
 // Agents are connected by their protocol, and report metadata every ten seconds. Meanwhile clients watch workspaces, terminals print a line every second,
 // builds follow each other, and a user asks who it is ten times a second. Prints the server's memory by thirds of the time, errors, and how long `users/me` took. Exits
-// with 1 if memory grows by more than 5 % from the second to the last third, or anything failed.
+// with 1 if memory grows by more than 5 % from the second to the last third, or anything failed. Says on the standard error what it is at. Each preparation has
+// ten minutes, and a run that does not end names the one that it is at.
 import { AgentService, DrpcClient, ProvisionerDaemonService, Session, Timestamp } from "@atelier/agent-protocol"
 import { Brand } from "@atelier/agent"
 import { builds, workspaces } from "@atelier/client"
@@ -73,6 +74,10 @@ const anAgent = (port, index) =>
     const session = yield* Session.make(transport, { role: "client" })
     const client = DrpcClient.make(AgentService, session)
     yield* client.GetManifest({})
+    yield* Effect.acquireRelease(
+      Effect.sync(() => void (connected.count += 1)),
+      () => Effect.sync(() => void (connected.count -= 1))
+    )
     if (index < withTerminals) yield* Effect.forkScoped(serve(session, yield* terminalServices))
     let count = 0
     const report = Effect.suspend(() => {
@@ -145,6 +150,38 @@ const keepBuilding = async (client, workspace) => {
   return count
 }
 
+const begunAt = performance.now()
+
+/** Milliseconds that one preparation, or the end, may take: on a machine with much other work, 2,000 agents take minutes. */
+const longest = 600_000
+
+/** Does a part of the run, and says how long it took. */
+const phase = async (name, work) => {
+  const from = performance.now()
+  const late = sleep(longest, undefined, { ref: false }).then(() => {
+    throw new Error(`${name}: takes longer than ${longest / 60_000} minutes`)
+  })
+  const result = await Promise.race([work(), late])
+  const now = performance.now()
+  process.stderr.write(`${((now - begunAt) / 1000).toFixed(0)} s: ${name} took ${((now - from) / 1000).toFixed(1)} s\n`)
+  return result
+}
+
+/** Tries again for a minute: an agent may have lost its connection to a server that has little of the processor, and comes back. */
+const patiently = async (open, index) => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await open(index)
+    } catch (error) {
+      if (attempt === 30) throw error
+      await sleep(2_000)
+    }
+  }
+}
+
+/** Agents that are connected. */
+const connected = { count: 0 }
+
 const rss = async (pid) => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))[1]) / 1024
 
 const databases = await makeDatabases()
@@ -152,18 +189,29 @@ let failed = true
 try {
   const kind = values.postgres ? "postgres" : "sqlite"
   const deployment = await startDeployment(await databases.fresh(kind), { isEntitled: true })
-  // Six of ten workspaces have an agent
-  await deployment.grow(Math.ceil((agents * 10) / 6 / 1000) * 1000)
-  await deployment.ask("seedConnectable", { count: agents })
+  await phase("the workspaces", async () => {
+    // Six of ten workspaces have an agent
+    await deployment.grow(Math.ceil((agents * 10) / 6 / 1000) * 1000)
+    await deployment.ask("seedConnectable", { count: agents })
+  })
   const fibers = Array.from({ length: daemons }, (_, number) => Effect.runFork(aDaemon(deployment, number)))
-  for (let index = 0; index < agents; index++) {
-    fibers.push(Effect.runFork(Effect.provide(anAgent(deployment.port, index), Logger.remove(Logger.defaultLogger))))
-    if (index % 20 === 19) await sleep(50)
-  }
-  await sleep(10_000)
+  await phase("connecting the agents", async () => {
+    for (let index = 0; index < agents; index++) {
+      fibers.push(Effect.runFork(Effect.provide(anAgent(deployment.port, index), Logger.remove(Logger.defaultLogger))))
+      if (index % 20 === 19) await sleep(50)
+      // No more than some at a time wait for an answer
+      while (connected.count < index - 200) await sleep(50)
+    }
+    while (connected.count < agents) await sleep(200)
+  })
+  // Agents that had to try again before the load are not its errors
+  errors.delete("agent")
   const paths = (index) => `/api/v2/workspaces/${idOf("workspace", runningOf(index % agents))}/watch`
-  const closeWatchers = await openMany((index) => openEvents(deployment.port, deployment.token, paths(index)), watchers)
-  const closeTerminals = await openMany((index) => aTerminal(deployment, index), terminals)
+  const watching = (index) => openEvents(deployment.port, deployment.token, paths(index))
+  const closeWatchers = await phase("opening the watchers", () => openMany((index) => patiently(watching, index), watchers))
+  const inTerminal = (index) => aTerminal(deployment, index)
+  const closeTerminals = await phase("opening the terminals", () => openMany((index) => patiently(inTerminal, index), terminals))
+  errors.delete("terminal")
   const client = clientOf(`http://127.0.0.1:${deployment.port}`, deployment.token)
   const { id: template_id } = await makeTemplate(client, "held", "agents: []\n")
   const builders = []
@@ -195,7 +243,8 @@ try {
     await sleep(Math.max(0, 100 - took))
   }
   load.isOver = true
-  const count = (await Promise.all(builders)).reduce((sum, one) => sum + one, 0)
+  process.stderr.write(`${((performance.now() - begunAt) / 1000).toFixed(0)} s: the load is over\n`)
+  const count = (await phase("the last builds", () => Promise.all(builders))).reduce((sum, one) => sum + one, 0)
   const { memory: collected } = await deployment.ask("usage")
   closeWatchers()
   closeTerminals()
