@@ -116,7 +116,7 @@ describeServerOnEach("users whom nobody sees", (server, once) => {
     expect(rows.every(({ changes, entries }) => Number(changes) === 2 && Number(entries) === 1)).toBe(true)
   })
 
-  it("stay active once they have logged in, and so does the first user", async () => {
+  once("stay active once they have logged in, and so does the first user", async () => {
     const never = { last_seen_at: Timestamp.never }
     const [{ user }, person, idle] = await Promise.all([
       server().aPerson({ fields: never, password: ownerPassword, organizationRoles: [] }),
