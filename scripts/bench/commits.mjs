@@ -7,9 +7,12 @@ import { temporaryDirectory } from "./databases.mjs"
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url))
 
+/** Milliseconds for a build of a commit, and for the measurement of both. */
+const longest = 30 * 60_000
+
 /** Runs a program to its end, and answers what it writes where `isRead`. */
 const run = async (command, args, { cwd = checkout, isRead = false } = {}) => {
-  const child = spawn(command, args, { cwd, stdio: ["ignore", isRead ? "pipe" : "inherit", "inherit"] })
+  const child = spawn(command, args, { cwd, timeout: longest, stdio: ["ignore", isRead ? "pipe" : "inherit", "inherit"] })
   let text = ""
   child.stdout?.on("data", (bytes) => (text += bytes))
   const [code] = await once(child, "close")
@@ -35,7 +38,11 @@ export const compareCommits = async (base, args) => {
     console.log(`building ${ours.slice(0, 10)} and ${theirs.slice(0, 10)}`)
     await build(ours, mine)
     await build(theirs, other)
-    const child = spawn(process.execPath, ["scripts/bench/main.mjs", "--against", other, ...args], { cwd: mine, stdio: "inherit" })
+    const child = spawn(process.execPath, ["scripts/bench/main.mjs", "--against", other, ...args], {
+      cwd: mine,
+      timeout: longest,
+      stdio: "inherit"
+    })
     const [code] = await once(child, "close")
     return code ?? 1
   } finally {

@@ -101,6 +101,9 @@ if (values.compare !== undefined) {
   process.exit(await compareCommits(values.compare, [...positionals, ...(values.quick ? ["--quick"] : [])]))
 }
 
+// The servers that it has started end with it
+process.once("SIGTERM", () => process.exit(1))
+
 const began = performance.now()
 const other = values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`)
 const report = makeReport(recordedRatios(other))

@@ -2,6 +2,7 @@
 import { createClient, deployment } from "@atelier/client"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { mkdtemp } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -15,9 +16,17 @@ const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
 
+/** The standalone server of a built checkout. Former commits have it among the examples. */
+const programOf = (from) => {
+  const paths = ["packages/atelier/dist/program.js", "examples/standalone/dist/program.js"].map((path) =>
+    fileURLToPath(new URL(path, from))
+  )
+  return paths.find((path) => existsSync(path)) ?? paths[0]
+}
+
 /** Starts the standalone server of a built checkout on a free port. `args` are more options, or make them of the port. */
 export const launch = async ({ kind, location }, directory, { args = [], from = checkout } = {}) => {
-  const program = fileURLToPath(new URL("packages/atelier/dist/program.js", from))
+  const program = programOf(from)
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
