@@ -244,9 +244,10 @@ const served = (options: Options, ending: Ending.Ending) =>
         ...(yield* replicaPages)
       ]
       yield* Effect.provideService(relayMesh, Worker.Beginning, mayBegin.await)
-      const { application, owns } = yield* HttpApplication.make(routes, implementations, pages, yield* consolePages(options))
+      const { application, direct, owns } = yield* HttpApplication.make(routes, implementations, pages, yield* consolePages(options))
       yield* ending.comesTo("background work")
       const { quiet, ...listener } = yield* NodeListener.make(application, {
+        direct,
         owns,
         tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? usualDrainTimeout

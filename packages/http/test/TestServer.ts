@@ -116,8 +116,9 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
       const pages = yield* swaggerPages((presented) => Promise.resolve(describe(api, presented)))
       const routes = routesOf(api)
       const groups = Object.fromEntries(routes.map(({ group = "" }) => [group, () => load().then(() => implemented)]))
-      const { application, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
+      const { application, direct, owns } = yield* HttpApplication.make(routes, groups, pages).pipe(Effect.provide(layerUsers))
       return yield* NodeListener.make(application, {
+        direct,
         owns,
         tracing: false,
         drainTimeout,

@@ -7,6 +7,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/collections/Lru.js"
 import { type Bagged, Bag } from "../platform/collections/Bag.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
+import type { Uuid } from "../platform/texts/Uuid.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
 import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
@@ -31,10 +32,18 @@ const rememberedVisitors = 10_000
 /** Characters of a user agent by which visitors differ: the connection log has no more of it. */
 const maximumUserAgent = 256
 
-type Visitor = Omit<AppSession, "session_started_at" | "session_ended_at" | "requests">
+type Visitor = Omit<AppSession, "session_id" | "session_started_at" | "session_ended_at" | "requests">
+
+/** The row of a visit, which has an id once it is stored: most visits are stored as one with others. */
+interface Row {
+  id: Uuid | undefined
+}
 
 interface OpenVisit extends Bagged {
   readonly visitor: Visitor
+  readonly row: Row
+  /** Tells the visits of this process apart. */
+  readonly number: number
   /** Milliseconds since 1970. */
   readonly began: number
 }
@@ -42,6 +51,7 @@ interface OpenVisit extends Bagged {
 /** Visits that are over and are stored as one. */
 interface EndedVisits {
   readonly visitor: Visitor
+  readonly row: Row
   began: number
   ended: number
   requests: number
@@ -53,12 +63,13 @@ const isLong = ({ began }: OpenVisit, now: number): boolean => now - began > lon
 
 /** Short visits of one user that began in the same minute have the same key. */
 const keyOf = (visit: OpenVisit, now: number): string => {
-  const { access_method, agent_id, session_id, slug_or_port, user_id } = visit.visitor
-  return isLong(visit, now) ? session_id : `${user_id}/${agent_id}/${access_method}/${slug_or_port}/${minuteOf(visit.began)}`
+  const { access_method, agent_id, slug_or_port, user_id } = visit.visitor
+  return isLong(visit, now) ? String(visit.number) : `${user_id}/${agent_id}/${access_method}/${slug_or_port}/${minuteOf(visit.began)}`
 }
 
-const rowOf = ({ began, ended, requests, visitor }: EndedVisits): AppSession => ({
+const rowOf = (session_id: Uuid, { began, ended, requests, visitor }: EndedVisits): AppSession => ({
   ...visitor,
+  session_id,
   session_started_at: Timestamp.fromMillis(began),
   session_ended_at: Timestamp.fromMillis(ended),
   requests
@@ -74,6 +85,12 @@ export interface AppVisitsService {
    * that begin in the same minute are stored as one.
    */
   readonly begin: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
+
+  /**
+   * Begins a visit of an actor who is in the connection log already, without an effect; it ends when the function that it returns is called. Returns
+   * undefined where there is something to note or no place, and begins nothing then.
+   */
+  readonly again: (app: VisitedApp, code: number, actor: Actor) => (() => void) | undefined
 
   /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */
   readonly log: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor>
@@ -93,6 +110,7 @@ const make = Effect.gen(function* () {
   const { statsCollectionUsageStatsEnable: isCounted } = yield* DeploymentOptions
   const clock = yield* Effect.clock
   const open = new Bag<OpenVisit>()
+  let count = 0
   const logged = Lru.make<string, number>(rememberedVisitors)
   let ended = new Map<string, EndedVisits>()
 
@@ -112,7 +130,7 @@ const make = Effect.gen(function* () {
     before.requests += visits.requests
   }
 
-  const endedAt = ({ began, visitor }: OpenVisit, now: number): EndedVisits => ({ visitor, began, ended: now, requests: 1 })
+  const endedAt = ({ began, row, visitor }: OpenVisit, now: number): EndedVisits => ({ visitor, row, began, ended: now, requests: 1 })
 
   const end = (visit: OpenVisit): void => {
     const now = clock.unsafeCurrentTimeMillis()
@@ -127,7 +145,9 @@ const make = Effect.gen(function* () {
       const over = ended
       ended = new Map()
       const lasting = Array.from(open).filter((visit) => isDue(visit, now))
-      yield* record([...over.values(), ...lasting.map((visit) => endedAt(visit, now))].map(rowOf)).pipe(
+      const rows = [...over.values(), ...lasting.map((visit) => endedAt(visit, now))]
+      for (const { row } of rows) row.id ??= yield* ids.next
+      yield* record(rows.flatMap((visits) => (visits.row.id === undefined ? [] : [rowOf(visits.row.id, visits)]))).pipe(
         Effect.catchAllCause((cause) => {
           for (const [key, visits] of over) add(key, visits)
           return Effect.zipRight(Background.countFailure(work), Effect.logError("visits of apps could not be stored", cause))
@@ -138,51 +158,60 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
   yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
 
+  /** The name of an outcome, by which it is noted once in a while; undefined while the connection log has it. */
+  const unnoted = (app: VisitedApp, code: number, actor: Actor, now: number): string | undefined => {
+    const user_id = isAnonymous(actor) ? null : actor.userId
+    const user_agent = (actor.userAgent ?? "").slice(0, maximumUserAgent)
+    const key = JSON.stringify([app.agent_id, user_id, actor.ip ?? null, user_agent, app.slug_or_port, code])
+    const before = logged.get(key)
+    return before !== undefined && now - before < logInterval ? undefined : key
+  }
+
   /** Notes in the connection log that an actor asked for an app, and the HTTP status of the outcome. */
   const noted = (app: VisitedApp, code: number, actor: Actor): Effect.Effect<void> => {
-    const { ip = null, userAgent: user_agent = "" } = actor
-    const user_id = isAnonymous(actor) ? null : actor.userId
-    const { access_method: _, agent_id, ...rest } = app
-    const key = JSON.stringify([agent_id, user_id, ip, user_agent.slice(0, maximumUserAgent), app.slug_or_port, code])
     const now = clock.unsafeCurrentTimeMillis()
-    const before = logged.get(key)
-    if (before !== undefined && now - before < logInterval) return Effect.void
+    const key = unnoted(app, code, actor, now)
+    if (key === undefined) return Effect.void
     logged.set(key, now)
-    return connections.note({ ...rest, user_id, ip, user_agent, code })
+    const { ip = null, userAgent: user_agent = "" } = actor
+    const { access_method: _, agent_id: __, ...rest } = app
+    return connections.note({ ...rest, user_id: isAnonymous(actor) ? null : actor.userId, ip, user_agent, code })
   }
 
   const log = (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor> =>
     Effect.flatMap(CurrentActor, (actor) => noted(app, code, actor))
 
+  const isFull = (): boolean => open.size + ended.size >= capacity
+
+  /** Begins a visit, and returns what ends it. */
+  const opened = (app: VisitedApp, actor: Actor): (() => void) => {
+    const visitor = {
+      user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
+      workspace_id: app.workspace_id,
+      agent_id: app.agent_id,
+      access_method: app.access_method,
+      slug_or_port: app.slug_or_port
+    }
+    const visit: OpenVisit = { visitor, row: { id: undefined }, number: count++, began: clock.unsafeCurrentTimeMillis(), place: -1 }
+    open.add(visit)
+    return () => end(visit)
+  }
+
   /** Begins a visit, which ends with the scope. */
-  const opened = (app: VisitedApp, actor: Actor): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.flatMap(ids.next, (session_id) => {
-      const visitor = {
-        user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
-        workspace_id: app.workspace_id,
-        agent_id: app.agent_id,
-        access_method: app.access_method,
-        slug_or_port: app.slug_or_port,
-        session_id
-      }
-      const visit: OpenVisit = { visitor, began: clock.unsafeCurrentTimeMillis(), place: -1 }
-      return Effect.uninterruptible(
-        Effect.flatMap(Effect.scope, (scope) => {
-          open.add(visit)
-          return Scope.addFinalizer(
-            scope,
-            Effect.sync(() => end(visit))
-          )
-        })
-      )
-    })
+  const openedScoped = (app: VisitedApp, actor: Actor): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.uninterruptible(Effect.flatMap(Effect.scope, (scope) => Scope.addFinalizer(scope, Effect.sync(opened(app, actor)))))
 
   return {
     begin: (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor | Scope.Scope> =>
       Effect.flatMap(CurrentActor, (actor) => {
-        const isFull = open.size + ended.size >= capacity
-        return isFull ? noted(app, code, actor) : Effect.zipRight(noted(app, code, actor), opened(app, actor))
+        const begun = isFull() ? Effect.void : openedScoped(app, actor)
+        return Effect.zipRight(noted(app, code, actor), begun)
       }),
+
+    again: (app: VisitedApp, code: number, actor: Actor) => {
+      const hasToNote = unnoted(app, code, actor, clock.unsafeCurrentTimeMillis()) !== undefined
+      return hasToNote || isFull() ? undefined : opened(app, actor)
+    },
 
     log,
 

@@ -23,7 +23,7 @@ export interface Kept extends ClientRequestArgs {
 }
 
 /** Opens a connection whose scope is its own, and closes with it. */
-const openOwn = (open: Kept["open"]): Effect.Effect<Duplex, Error> =>
+export const openOwn = (open: Kept["open"]): Effect.Effect<Duplex, Error> =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const runtime = yield* Effect.runtime()
@@ -32,6 +32,10 @@ const openOwn = (open: Kept["open"]): Effect.Effect<Duplex, Error> =>
     // Node refs the sockets of its own agents that it uses again
     return Object.assign(socket, { ref: () => socket })
   })
+
+/** Why a connection could not be opened. */
+export const failureOf = (cause: Cause.Cause<Error>): Error =>
+  Option.getOrElse(Cause.failureOption(cause), () => new Error("the connection cannot be made"))
 
 /** A connection, as its agent's connections know it. */
 interface Connection {
@@ -61,9 +65,8 @@ export class AppConnections extends Agent {
           this.connections.set(exit.value, { agent_id, resume: undefined })
           return done(null, exit.value)
         }
-        const error = Option.getOrElse(Cause.failureOption(exit.cause), () => new Error("the connection cannot be made"))
         // Node reads no socket beside an error
-        done(error, new Duplex().destroy())
+        done(failureOf(exit.cause), new Duplex().destroy())
       }
     })
   }

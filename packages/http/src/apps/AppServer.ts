@@ -4,7 +4,7 @@ import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { AppAccess, bareHost } from "@atelier/core/workspaces"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { brandOf } from "../pages/brandOf.js"
 import { seeOther } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
@@ -13,12 +13,27 @@ import { Settings } from "../server/request/Settings.js"
 import { visitReader } from "../server/request/Visit.js"
 import { appAdmission } from "./appAdmission.js"
 import { isPreflight } from "./appCors.js"
+import { AppConnections } from "./AppConnections.js"
 import { appExchange } from "./appExchange.js"
+import { appMessages } from "./appMessages.js"
+import { appPassing } from "./appPassing.js"
 import { appPlaces } from "./appPlaces.js"
+import type { KeptConnections } from "./forward.js"
+import { PlainConnections } from "./PlainConnections.js"
 import { appRefusals } from "./appRefusals.js"
 import { AppSessions } from "./AppSessions.js"
 import { SignedAppTokens } from "./SignedAppTokens.js"
 import { makeVisitorTokens, VisitorTokens } from "./VisitorTokens.js"
+
+/** Connections to apps, until the scope closes. */
+const keptConnections: Effect.Effect<KeptConnections, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.map(Effect.clock, (clock) => ({ plain: new PlainConnections(clock), secured: new AppConnections() })),
+  ({ plain, secured }) =>
+    Effect.sync(() => {
+      plain.destroy()
+      secured.destroy()
+    })
+)
 
 const make = Effect.gen(function* () {
   const settings = yield* Settings
@@ -33,14 +48,22 @@ const make = Effect.gen(function* () {
   const refusals = appRefusals(settings, yield* brandOf, sessions)
   const { refused, shown } = refusals
   const { admit, keyOf } = appAdmission(settings.names, access, yield* SignedAppTokens, placeOf)
-  const forwarded = yield* appExchange(settings, places, refusals)
+  const messages = appMessages(settings, places)
+  const connections = yield* keptConnections
+  const forwarded = yield* appExchange(messages, places, refusals, connections)
+  const { mayPass, pass } = yield* appPassing(messages, connections.plain)
+  const failure: AppServing["failure"] = ({ message }) => shown({ status: 502, title: text.appFailed, message, retry: true })
 
   const apps: AppServing = {
     appOf,
     visitOf: yield* visitReader,
     keyOf,
     find: admissions.find,
+    holds: admissions.holds,
     begin: admissions.begin,
+    failure,
+    mayPass: (request, app, admission) => sessions.broughtBy(app.query, "") === undefined && mayPass(request, app, admission),
+    pass,
 
     noApp: (request) =>
       bareHost(request.headers["host"] ?? "").startsWith(`${settings.names.realm}-logout.`)
@@ -84,7 +107,7 @@ const make = Effect.gen(function* () {
               Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
               Effect.provideService(CurrentActor, actor)
             ),
-          AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
+          AppFailed: (error) => finished(failure(error)),
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))
         }),

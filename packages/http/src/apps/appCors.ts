@@ -42,7 +42,11 @@ export const preflightHeaders = (origin: string | undefined, head: Head): Readon
 
 /** The headers of an app's answer with the service's word in place of the app's. */
 export const withLeave = (headers: Headers, origin: string | undefined, isPath: boolean): Headers => {
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("access-control-allow-")))
+  const kept: Headers = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !name.startsWith("access-control-allow-")) kept[name] = value
+  }
   if (isPath) return kept
   const leave: Headers = origin === undefined ? {} : { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" }
   return { ...kept, ...leave, vary: withVary(kept["vary"], ["Origin"]) }
@@ -50,6 +54,7 @@ export const withLeave = (headers: Headers, origin: string | undefined, isPath: 
 
 /** The headers by which caches keep an app's answers apart: those that the app names, and those that the service has read. */
 export const withVary = (named: string | ReadonlyArray<string> | undefined, read: ReadonlyArray<string>): string => {
-  const all = [...[named ?? []].flat().flatMap((list) => list.split(",")), ...read].map((name) => name.trim())
+  if (named === undefined) return read.join(", ")
+  const all = [...[named].flat().flatMap((list) => list.split(",")), ...read].map((name) => name.trim())
   return all.filter((name, at) => name !== "" && all.findIndex((other) => other.toLowerCase() === name.toLowerCase()) === at).join(", ")
 }

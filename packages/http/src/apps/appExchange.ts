@@ -12,22 +12,20 @@ import { Draining } from "../server/operate/Draining.js"
 import type { Admission } from "../server/pipeline/AppServer.js"
 import type { AppPath } from "../server/request/appPath.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
-import type { HttpSettings } from "../server/request/Settings.js"
-import { AppConnections } from "./AppConnections.js"
-import { isPreflight, withLeave, withVary } from "./appCors.js"
-import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
+import { isPreflight } from "./appCors.js"
+import type { AppMessages } from "./appMessages.js"
 import type { AppPlaces } from "./appPlaces.js"
 import type { AppRefusals } from "./appRefusals.js"
-import { addedQuery, framingOf, joined, rawHeadersOf, upgradeOf } from "./appRequest.js"
+import { addedQuery, framingOf, upgradeOf } from "./appRequest.js"
 import { bridge } from "./bridge.js"
-import { bodyOf, delivered, type Headers } from "./delivery.js"
-import { exchange } from "./forward.js"
+import { bodyOf, delivered } from "./delivery.js"
+import { exchange, type KeptConnections } from "./forward.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 /** How long a connection to an app may carry nothing. */
-const idle = "10 minutes"
+export const idle = "10 minutes"
 
 /** Sends the client to another address with the same method. */
 const elsewhere = (location: string): Response =>
@@ -35,24 +33,15 @@ const elsewhere = (location: string): Response =>
 
 /** Makes the exchange. It ends with the right to the app, and while the service drains. */
 export const appExchange = (
-  { names, version }: Pick<HttpSettings, "names" | "version">,
-  { forwardingOf, originOf, placeOf, preflightAnswer }: AppPlaces,
-  { shown }: AppRefusals
+  { headersOf, queryOf, requestOf }: AppMessages,
+  { placeOf, preflightAnswer }: Pick<AppPlaces, "placeOf" | "preflightAnswer">,
+  { shown }: Pick<AppRefusals, "shown">,
+  connections: KeptConnections
 ) =>
   Effect.gen(function* () {
     const { hold } = yield* StreamRights
     const draining = yield* Draining
     const visits = yield* AppVisits
-    const connections = yield* Effect.acquireRelease(
-      Effect.sync(() => new AppConnections()),
-      (made) => Effect.sync(() => made.destroy())
-    )
-    const toApp = requestHeaders(names)
-    const fromApp = responseHeaders(names)
-    const clean = withoutCredentials(names)
-    const requestIdHeader = names.requestIdHeader.toLowerCase()
-    const own = { [requestIdHeader]: "", [names.buildVersionHeader.toLowerCase()]: version }
-
     /** Holds the right to the app until the request's end; the signal tells that the right has ended, or that the service drains. */
     const held = ({ actor, right, target }: Admission) => {
       const ending = new AbortController()
@@ -67,27 +56,6 @@ export const appExchange = (
       )
     }
 
-    /** The head of the app's answer as the client gets it. */
-    const headersOf = (
-      { rawHeaders }: IncomingMessage,
-      request: Request,
-      info: RequestInfo,
-      app: AppPath,
-      { cookies, target }: Admission
-    ): Headers => {
-      const isPath = app.address.access_method === "path"
-      const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
-      const said = fromApp(rawHeaders, scope)
-      const allowed = target.cors_behavior === "simple" ? withLeave(said, originOf(request, app, placeOf(info)), isPath) : said
-      return {
-        ...allowed,
-        ...own,
-        [requestIdHeader]: info.id,
-        ...(isPath ? { vary: withVary(allowed["vary"], ["Origin", "Cookie"]) } : {}),
-        ...(cookies.length === 0 ? {} : { "set-cookie": [...(allowed["set-cookie"] ?? []), ...cookies] })
-      }
-    }
-
     return (
       request: Request,
       info: RequestInfo,
@@ -98,22 +66,20 @@ export const appExchange = (
     ) =>
       Effect.gen(function* () {
         const { target, url } = admission
-        const query = clean(app.query)
+        const query = queryOf(app.query)
         if (app.path === "") return finish(elsewhere(withQuery(app.base, query)))
         if (target.cors_behavior === "simple" && isPreflight(request.method, request.headers))
           return finish(preflightAnswer(request, app, placeOf(info)))
         const added = addedQuery(url, app.path, query)
         if (added !== "") return finish(elsewhere(withQuery(app.base, added)))
         const signal = yield* held(admission)
-        const forwarding = forwardingOf(request, info, peer)
         const body = yield* bodyOf(request)
         const answer = yield* exchange(
           {
             target,
             url,
             method: request.method,
-            path: withQuery(joined(url, app.path), query),
-            headers: toApp(rawHeadersOf(request), forwarding),
+            ...requestOf(request, info, peer, app, url, query),
             body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
             framing: framingOf(request),
             upgrade: upgradeOf(request),
@@ -122,7 +88,7 @@ export const appExchange = (
           },
           connections
         )
-        const headers = headersOf(answer.response, request, info, app, admission)
+        const headers = headersOf(answer.response.rawHeaders, request, info, app, admission)
         if (answer._tag === "Response") {
           const isPath = app.address.access_method === "path"
           return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, answer.response)

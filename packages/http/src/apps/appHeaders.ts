@@ -25,19 +25,27 @@ const hostWide = new Set(["clear-site-data", "service-worker-allowed", "strict-t
 type Lines = ReadonlyArray<readonly [name: string, value: string]>
 
 /** The lines of a message's head as Node has them. */
-export const linesOf = (raw: ReadonlyArray<string>): Lines =>
-  Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? "", raw[2 * index + 1] ?? ""] as const)
+export const linesOf = (raw: ReadonlyArray<string>): Lines => {
+  const lines: Array<readonly [name: string, value: string]> = []
+  for (let at = 0; at + 1 < raw.length; at += 2) lines.push([raw[at] ?? "", raw[at + 1] ?? ""])
+  return lines
+}
 
 /** Headers that frame and route a message. A sender that names them in `Connection` would have the next server read the body as a request. */
 const endToEnd: ReadonlySet<string> = new Set(["content-length", "host"])
 
+const none: ReadonlySet<string> = new Set()
+
 /** The headers that `Connection` names, in lower case. */
-const namedByConnection = (lines: Lines): ReadonlySet<string> =>
-  new Set(
-    lines.flatMap(([name, value]) =>
-      name.toLowerCase() === "connection" ? value.split(",").map((option) => option.trim().toLowerCase()) : []
-    )
-  )
+const namedByConnection = (lines: Lines): ReadonlySet<string> => {
+  let named: Set<string> | undefined
+  for (const [name, value] of lines) {
+    if (name.length !== 10 || name.toLowerCase() !== "connection") continue
+    named ??= new Set()
+    for (const option of value.split(",")) named.add(option.trim().toLowerCase())
+  }
+  return named ?? none
+}
 
 /** Whether a header, in lower case, of a message with this head concerns its connection alone. */
 export const isOfConnection = (lines: Lines): ((name: string) => boolean) => {
@@ -94,18 +102,19 @@ export const requestHeaders = (names: Names) => {
   return (raw: ReadonlyArray<string>, { host, ip, isTrusted, protocol }: Forwarding): Array<string> => {
     const lines = linesOf(raw)
     const isOurConnection = isOfConnection(lines)
-    const kept = lines.flatMap(([name, value]): ReadonlyArray<string> => {
+    const kept: Array<string> = []
+    for (const [name, value] of lines) {
       const lower = name.toLowerCase()
       // The sender of the request frames its body
-      if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect" || lower === "content-length") return []
-      if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") return []
-      if (forwardingHeaders.has(lower) && !isTrusted) return []
-      if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) return []
-      if (lower !== "cookie") return [name, value]
-      const left = cookies(value)
-      return left === "" ? [] : [name, left]
-    })
-    return [...kept, "X-Forwarded-For", ip, "X-Forwarded-Host", host, "X-Forwarded-Proto", protocol]
+      if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect" || lower === "content-length") continue
+      if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") continue
+      if (forwardingHeaders.has(lower) && !isTrusted) continue
+      if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) continue
+      const left = lower === "cookie" ? cookies(value) : value
+      if (lower !== "cookie" || left !== "") kept.push(name, left)
+    }
+    kept.push("X-Forwarded-For", ip, "X-Forwarded-Host", host, "X-Forwarded-Proto", protocol)
+    return kept
   }
 }
 

@@ -10,20 +10,13 @@ type Client = NonNullable<ReturnType<typeof Upgrades.take>>
 export const bridge = (
   { head: early, release, socket: client }: Client,
   headers: Readonly<Record<string, string | ReadonlyArray<string>>>,
-  { head, response, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>,
+  { head, protocol, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>,
   signal: AbortSignal
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   // An answer that changes the protocol has no body (RFC 9110 §8.6)
   const kept = Object.entries(headers).filter(([name]) => name !== "content-length")
   const lines = kept.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`))
-  const upgraded = [
-    "HTTP/1.1 101 Switching Protocols",
-    "connection: Upgrade",
-    `upgrade: ${response.headers.upgrade ?? ""}`,
-    ...lines,
-    "",
-    ""
-  ]
+  const upgraded = ["HTTP/1.1 101 Switching Protocols", "connection: Upgrade", `upgrade: ${protocol}`, ...lines, "", ""]
   return Effect.async<void>((resume) => {
     const over = (): void => resume(Effect.void)
     if (signal.aborted) return over()

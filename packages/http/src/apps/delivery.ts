@@ -5,6 +5,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
+import type { AppResponse } from "./forward.js"
 import { NodeRequest } from "../server/connection/NodeRequest.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -20,17 +21,16 @@ export const bodyOf = (request: Request) =>
     : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
 
 /** The answer as the client gets it. */
-export const delivered = (request: Request, headers: Headers, response: IncomingMessage): Response => {
-  const status = response.statusCode ?? 502
+export const delivered = (request: Request, headers: Headers, { body: source, status }: Pick<AppResponse, "body" | "status">): Response => {
   if (request instanceof NodeRequest) {
     // Each part of the service that waits for the response's end listens to it
     request.response.setMaxListeners(20)
-    const raw = HttpServerResponse.raw(response, { status })
+    const raw = HttpServerResponse.raw(source, { status })
     // Node sends a header with several texts as several lines, which `HttpServerResponse.raw` would join
     return Object.assign(Object.create(Object.getPrototypeOf(raw)), raw, { headers })
   }
   const body = NodeStream.fromReadable<unknown, Uint8Array>(
-    () => response,
+    () => source,
     (error) => error
   )
   const flat = Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")])

@@ -1,25 +1,17 @@
 /** Sends a request on to an app beside an agent, and brings its answer back as it comes. agents-and-apps.md §19. */
 import { AgentDialer } from "@atelier/core/network"
-import type { AppTarget } from "@atelier/core/workspaces"
-import { agentSocket } from "@atelier/node"
-import { Clock, Context, Data, Duration, Effect, Scope } from "effect"
+import { Clock, Context, Data, Effect, Scope } from "effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
-import { isIP } from "node:net"
-import { type Duplex, finished } from "node:stream"
-import { connect as connectTls } from "node:tls"
+import { type Duplex, finished, type Readable } from "node:stream"
 import type { AppConnections, Kept } from "./AppConnections.js"
-import { watched } from "./silence.js"
+import { AppFailed, connection, failed, failureOf, opening, placeKey, type Reached } from "./appReach.js"
+import type { PlainConnections } from "./PlainConnections.js"
+import { plainExchange } from "./plainExchange.js"
 import * as Continue from "../server/connection/Continue.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 
-/** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
-export class AppFailed extends Data.TaggedError("AppFailed")<{ readonly message: string }> {}
-
 /** The client sends more than may be sent at once. */
 export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly message: string }> {}
-
-/** How long reaching the app may take. */
-const reachWithin = "30 seconds"
 
 /** Bytes of a request's body. */
 const maximumBody = 4 * 1024 * 1024 * 1024
@@ -27,10 +19,7 @@ const maximumBody = 4 * 1024 * 1024 * 1024
 /** Bytes of the head of an answer. */
 const maximumHead = 64 * 1024
 
-export interface Exchange {
-  readonly target: AppTarget
-  /** The target's address. */
-  readonly url: URL
+export interface Exchange extends Reached {
   readonly method: string
   /** The path and the query as they are sent. */
   readonly path: string
@@ -42,52 +31,28 @@ export interface Exchange {
   readonly framing: { readonly length: number } | "chunked" | undefined
   /** The protocol that the client asks for. */
   readonly upgrade: string | undefined
-  /** How long the connection may carry nothing. */
-  readonly idle: Duration.DurationInput
   /** Aborted when the right to the app or the service ends: the exchange is interrupted, and its answer broken off. */
   readonly signal: AbortSignal
 }
 
+/** An app's answer, whose body comes as it is read. */
+export interface AppResponse {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly body: Readable
+}
+
 export type Answer =
-  | { readonly _tag: "Response"; readonly response: IncomingMessage }
-  | { readonly _tag: "Upgraded"; readonly response: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
+  | { readonly _tag: "Response"; readonly response: AppResponse }
+  | { readonly _tag: "Upgraded"; readonly response: AppResponse; readonly protocol: string; readonly socket: Duplex; readonly head: Buffer }
 
-const failed = (message: string) => new AppFailed({ message })
+const responseOf = (body: IncomingMessage): AppResponse => ({ status: body.statusCode ?? 502, rawHeaders: body.rawHeaders, body })
 
-/** The port that an address means. */
-const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
-
-/** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
-const connection = ({ idle, target, url }: Exchange): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
-  Effect.gen(function* () {
-    const { dial } = yield* AgentDialer
-    const dialing = dial({ agent_id: target.agent_id, workspace_id: target.workspace_id, port: portOf(url) })
-    const stream = yield* dialing.pipe(
-      Effect.mapError(({ message }) => failed(message)),
-      Effect.timeoutFail({ duration: reachWithin, onTimeout: () => failed("The application could not be reached in time.") })
-    )
-    let socket: Duplex | undefined
-    const idleEnd = (): void => void socket?.destroy(new Error("The application is silent for too long."))
-    const plain = yield* agentSocket(yield* watched(stream, idle, idleEnd))
-    socket = plain
-    if (url.protocol === "http:") return plain
-    const secured = connectTls({
-      socket: plain,
-      rejectUnauthorized: false,
-      ...(isIP(url.hostname) === 0 ? { servername: url.hostname } : {})
-    })
-    socket = secured
-    yield* Effect.addFinalizer(() => Effect.sync(() => void secured.on("error", () => undefined).destroy()))
-    return secured
-  })
-
-/** What the connection's error tells. */
-const failureOf = ({ code, message }: NodeJS.ErrnoException): AppFailed => {
-  if (code === "HPE_HEADER_OVERFLOW") return failed("The head of its answer is too large.")
-  if (code === "EPROTO" || code?.startsWith("ERR_SSL_") === true) return failed("It does not speak TLS.")
-  if (code?.startsWith("HPE_") === true) return failed("Its answer is not HTTP.")
-  if (code === "ECONNRESET") return failed("It broke the connection off without an answer.")
-  return failed(message)
+/** Connections that are kept, to apps without TLS and with it. */
+export interface KeptConnections {
+  readonly plain: PlainConnections
+  readonly secured: AppConnections
 }
 
 /** Methods of requests that have no body unless their head says otherwise. */
@@ -141,7 +106,7 @@ const maximumRepeats = 2
  */
 export const exchange = (
   asked: Exchange,
-  connections: AppConnections
+  connections: KeptConnections
 ): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
   Effect.suspend(() => {
     const { framing, method, signal, target, upgrade, url } = asked
@@ -150,13 +115,16 @@ export const exchange = (
     if (framing === undefined && upgrade === undefined && safeMethods.has(method)) {
       return Effect.withFiberRuntime<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope>(
         ({ currentContext, currentDefaultServices }) => {
-          const open = connection(asked).pipe(
-            Effect.provideService(AgentDialer, Context.get(currentContext, AgentDialer)),
-            Effect.provideService(CurrentRequest, Context.get(currentContext, CurrentRequest)),
-            Effect.withClock(Context.get(currentDefaultServices, Clock.Clock))
+          const open = opening(
+            asked,
+            Context.get(currentContext, AgentDialer),
+            Context.get(currentContext, CurrentRequest),
+            Context.get(currentDefaultServices, Clock.Clock)
           )
-          const key = `${target.agent_id} ${url.protocol} ${url.hostname} ${portOf(url)}`
-          return sent(asked, { agent: connections, agent_id: target.agent_id, key, open }, ["Connection", "keep-alive"])
+          const [agent_id, key] = [target.agent_id, placeKey(asked)]
+          if (url.protocol === "http:") return plainExchange(asked, connections.plain, { agentId: agent_id, key, open })
+          const way = { agent: connections.secured, agent_id, key, open }
+          return sent(asked, way, ["Connection", "keep-alive"])
         }
       )
     }
@@ -196,11 +164,11 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
         if (!response.complete) request.destroy()
         else if (!response.readableEnded) response.resume()
       }
-      const answered = (answer: Answer): void =>
+      const answered = (answer: Answer, response: IncomingMessage): void =>
         resume(
           Effect.succeed(
             Effect.flatMap(Effect.scope, (scope) => {
-              const ending = Effect.sync(() => over(answer.response))
+              const ending = Effect.sync(() => over(response))
               return Effect.as(Scope.addFinalizer(scope, ending), answer)
             })
           )
@@ -213,9 +181,12 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
       })
       request.on("response", (response) => {
         delivered = response
-        answered({ _tag: "Response", response })
+        answered({ _tag: "Response", response: responseOf(response) }, response)
       })
-      request.on("upgrade", (response, upgraded: Duplex, head) => answered({ _tag: "Upgraded", response, socket: upgraded, head }))
+      request.on("upgrade", (response, socket: Duplex, head) => {
+        const protocol = response.headers.upgrade ?? ""
+        answered({ _tag: "Upgraded", response: responseOf(response), protocol, socket, head }, response)
+      })
       if (framing === undefined) request.end()
       else sendBody(asked, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))
       return Effect.sync(abort)

@@ -152,7 +152,10 @@ export const machineRequests = Effect.gen(function* () {
           Effect.catchTag("Ended", ({ refusal }): Effect.Effect<never, Forbidden | Unavailable> => refusal)
         )
         answering(response)
-        if (isPassed(response)) return delivered(request, headersOf(response, asked.answer), response)
+        if (isPassed(response)) {
+          const { statusCode: status = 502 } = response
+          return delivered(request, headersOf(response, asked.answer), { status, body: response })
+        }
         return yield* refusalIn(response)
       }),
 

@@ -1,6 +1,7 @@
 import type { ProvisionedApp } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
+import { EventEmitter, once } from "node:events"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import type { Socket } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -93,7 +94,9 @@ describeAgents("an app on a path", (server) => {
   })
 
   it("is counted in the metrics, and not as a request under way", async () => {
-    const { base } = await anAppAt(server(), `http://localhost:${await webApp(echo)}`)
+    const asked = new EventEmitter()
+    const port = await webApp((incoming, response) => void (incoming.url === "/never" ? asked.emit("never") : echo(incoming, response)))
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
     const series = async (name: string): Promise<number> => {
       const { body } = await send(server(), "/api/v2/debug/metrics", { headers: asOwner(server()) })
       return Number(
@@ -105,9 +108,16 @@ describeAgents("an app on a path", (server) => {
     }
     const processed = 'api_requests_processed_total{code="200",method="GET"'
     const before = await series(processed)
-    expect((await send(server(), `${base}/`, { headers: asOwner(server()) })).status).toBe(200)
-    expect(await series(processed)).toBe(before + 1)
-    expect(await series('api_concurrent_requests{method="GET"')).toBe(0)
+    // The admission of the later ones is kept
+    for (let count = 0; count < 3; count++) expect((await send(server(), `${base}/`, { headers: asOwner(server()) })).status).toBe(200)
+    expect(await series(processed)).toBe(before + 3)
+    const leaving = new AbortController()
+    const isAsked = once(asked, "never")
+    const left = fetch(`${server().url}${base}/never`, { headers: asOwner(server()), signal: leaving.signal })
+    await isAsked
+    leaving.abort()
+    await expect(left).rejects.toThrow()
+    await expect.poll(() => series('api_concurrent_requests{method="GET"')).toBe(0)
   })
 
   it("gets a body in chunks, and a list of cookies goes back", async () => {
@@ -432,13 +442,36 @@ describeAgents("an app on a path", (server) => {
     const member = await server().aMember()
     const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://localhost:${port}` })] }, member)
     await link(server(), agent)
-    const response = await fetch(`${server().url}/@${member.user.username}/${agent.workspace.name}/apps/web/`, {
-      headers: { "service-session-token": member.token }
-    })
-    const reader = response.body?.getReader()
-    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("data: 1\n\n")
+    const begun = async () => {
+      const response = await fetch(`${server().url}/@${member.user.username}/${agent.workspace.name}/apps/web/`, {
+        headers: { "service-session-token": member.token }
+      })
+      const reader = response.body?.getReader()
+      expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("data: 1\n\n")
+      return reader
+    }
+    // The right to the later ones has been judged with the first
+    const readers = [await begun(), await begun(), await begun()]
     await server().call("POST", "/users/logout", { token: member.token })
-    await expect(reader?.read()).rejects.toThrow()
+    for (const reader of readers) await expect(reader?.read()).rejects.toThrow()
+  })
+
+  it("that a client leaves early stops, also a later one of the same client", async () => {
+    const closed: Array<Promise<unknown>> = []
+    const port = await webApp((_, response) => {
+      closed.push(new Promise((resolve) => response.once("close", resolve)))
+      response.write("begun")
+    })
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    for (let count = 0; count < 3; count++) {
+      const leaving = new AbortController()
+      const { signal } = leaving
+      const response = await fetch(`${server().url}${base}/`, { headers: asOwner(server()), signal })
+      await response.body?.getReader().read()
+      leaving.abort()
+    }
+    await Promise.all(closed)
+    expect(closed.length).toBe(3)
   })
 })
 

@@ -5,7 +5,9 @@ import { Effect, Exit, Fiber, Option, Queue, TestClock } from "effect"
 import { Readable } from "node:stream"
 import { expect } from "vitest"
 import { AppConnections } from "../../src/apps/AppConnections.js"
-import { type Exchange, exchange } from "../../src/apps/forward.js"
+import { placeKey } from "../../src/apps/appReach.js"
+import { type Exchange, exchange, type KeptConnections } from "../../src/apps/forward.js"
+import { PlainConnections } from "../../src/apps/PlainConnections.js"
 
 const id = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 
@@ -36,8 +38,12 @@ const asked = (signal: AbortSignal, method = "GET"): Exchange => ({
 
 /** Connections of one test's own. */
 const someConnections = Effect.acquireRelease(
-  Effect.sync(() => new AppConnections()),
-  (made) => Effect.sync(() => made.destroy())
+  Effect.map(Effect.clock, (clock) => ({ plain: new PlainConnections(clock), secured: new AppConnections() })),
+  ({ plain, secured }) =>
+    Effect.sync(() => {
+      plain.destroy()
+      secured.destroy()
+    })
 )
 
 const takingAll = { write: () => Effect.void, finish: Effect.void }
@@ -49,12 +55,18 @@ const withSilentApp = (signal: AbortSignal, dial: Effect.Effect<AgentStream> = E
   )
 
 /** Exchanges a request with an app that answers so once it is asked. */
-const withApp = (request: Exchange, connections: AppConnections, answer: string) =>
+const withApp = (request: Exchange, connections: KeptConnections, answer: string, dialed: () => void = () => undefined) =>
   Effect.gen(function* () {
     const said = yield* Queue.unbounded<Option.Option<Uint8Array>>()
     const write = () => Effect.asVoid(Queue.offer(said, Option.some(Buffer.from(answer))))
     return yield* exchange(request, connections).pipe(
-      Effect.provideService(AgentDialer, { dial: () => Effect.succeed({ ...takingAll, read: Queue.take(said), write }) })
+      Effect.provideService(AgentDialer, {
+        dial: () =>
+          Effect.sync(() => {
+            dialed()
+            return { ...takingAll, read: Queue.take(said), write }
+          })
+      })
     )
   })
 
@@ -119,12 +131,14 @@ describe("an exchange with an app that answers", () => {
   it.scoped("gives its connection back after HEAD, whose answer has no body to read", () =>
     Effect.gen(function* () {
       const connections = yield* someConnections
-      const freed = Effect.async<void>((resume) => void connections.once("free", () => resume(Effect.void)))
-      const waiting = yield* Effect.fork(freed)
+      let dialed = 0
       const { signal } = new AbortController()
-      yield* Effect.scoped(withApp(asked(signal, "HEAD"), connections, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"))
-      yield* Fiber.join(waiting)
-      expect([Object.keys(connections.sockets).length, Object.keys(connections.freeSockets).length]).toStrictEqual([0, 1])
+      const ask = Effect.scoped(
+        withApp(asked(signal, "HEAD"), connections, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", () => void dialed++)
+      )
+      expect((yield* ask)._tag).toBe("Response")
+      expect(connections.plain.take(placeKey(asked(signal)))?.isOpen).toBe(true)
+      expect(dialed).toBe(1)
     })
   )
 
@@ -134,8 +148,8 @@ describe("an exchange with an app that answers", () => {
       const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
       const { response } = yield* withApp(asked(ending.signal), yield* someConnections, chunked)
       const failure = Effect.async<string>((resume) => {
-        response.once("error", ({ message }) => resume(Effect.succeed(message)))
-        response.once("end", () => resume(Effect.succeed("it ends as if it were whole")))
+        response.body.once("error", ({ message }) => resume(Effect.succeed(message)))
+        response.body.once("end", () => resume(Effect.succeed("it ends as if it were whole")))
         ending.abort()
       })
       expect(yield* failure).toBe("The exchange has been ended.")

@@ -19,6 +19,8 @@ const capacity = 1_000
 export interface KeptDecisions<A> {
   /** The decision about equal requests, if there is one that still holds. Near its end one caller gets none, and should judge. */
   readonly find: (key: string) => A | undefined
+  /** The same, for a caller that leaves it to another one to judge near the end. */
+  readonly holds: (key: string) => A | undefined
   /**
    * Begins to judge a request, before anything is read that the decision depends on. The result keeps the decision, unless rights have changed
    * in the meantime.
@@ -34,12 +36,19 @@ export const keptDecisions = <A>(): Effect.Effect<KeptDecisions<A>, never, Event
     yield* listen(rightsChanges, () => {
       kept = Lru.make(capacity)
     })
+    const holds = (found: { readonly since: number; readonly isRenewing: boolean }): boolean => {
+      const age = clock.unsafeCurrentTimeMillis() - found.since
+      return age < renewedAfter || (age < lasting && found.isRenewing)
+    }
     return {
+      holds: (key) => {
+        const found = kept.get(key)
+        return found !== undefined && holds(found) ? found.decision : undefined
+      },
       find: (key) => {
         const found = kept.get(key)
         if (found === undefined) return undefined
-        const age = clock.unsafeCurrentTimeMillis() - found.since
-        if (age < renewedAfter || (age < lasting && found.isRenewing)) return found.decision
+        if (holds(found)) return found.decision
         found.isRenewing = true
         return undefined
       },

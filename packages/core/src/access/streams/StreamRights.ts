@@ -104,6 +104,9 @@ export interface StreamRightsService {
    */
   readonly hold: (right: StreamRight, ended: (reason: RightEnded) => void) => Effect.Effect<HeldRight, TooManyStreams, Scope.Scope>
 
+  /** Keeps the right in the same way without an effect, until the function that it returns is called. Returns the refusal in its place. */
+  readonly begin: (right: StreamRight, ended: (reason: RightEnded) => void) => (() => void) | TooManyStreams
+
   /** The values of a stream until it ends; fails with `RightEnded` when the right to it ends first. For callers without HTTP. */
   readonly values: <A, E, R>(input: Entitled<A, E, R>) => Stream.Stream<A, E | RightEnded | TooManyStreams, R>
 }
@@ -222,6 +225,16 @@ const make = Effect.gen(function* () {
 
   return {
     hold,
+
+    begin: (right: StreamRight, ended: (reason: RightEnded) => void) => {
+      const holding = begin(right, ended)
+      if (holding instanceof TooManyStreams) return holding
+      let isHeld = true
+      return () => {
+        if (isHeld) release(holding)
+        isHeld = false
+      }
+    },
 
     values: <A, E, R>({ right, values }: Entitled<A, E, R>): Stream.Stream<A, E | RightEnded | TooManyStreams, R> =>
       Stream.unwrapScoped(

@@ -4,7 +4,7 @@ import { EventBus, Uuid } from "@atelier/core/platform"
 import { Effect, TestClock } from "effect"
 import { expect } from "vitest"
 
-const decisions = Effect.map(keptDecisions<number>(), ({ begin, find }) => {
+const decisions = Effect.map(keptDecisions<number>(), ({ begin, find, holds }) => {
   let judged = 0
   const decide = Effect.sync(() => ++judged)
   const judge = <R>(key: string, decide: Effect.Effect<number, never, R>): Effect.Effect<number, never, R> =>
@@ -17,7 +17,7 @@ const decisions = Effect.map(keptDecisions<number>(), ({ begin, find }) => {
       const found = find(key)
       return found === undefined ? judge(key, decide) : Effect.succeed(found)
     })
-  return { ask, decide, find, judge }
+  return { ask, decide, find, holds, judge }
 })
 
 describe("a kept decision", () => {
@@ -41,6 +41,18 @@ describe("a kept decision", () => {
       yield* judge("a", Effect.succeed(2))
       yield* TestClock.adjust("200 millis")
       expect(find("a")).toBe(2)
+    }).pipe(Effect.provide(EventBus.layerMemory))
+  )
+
+  it.scoped("leaves it to another request to judge again, if asked to", () =>
+    Effect.gen(function* () {
+      const { find, holds, judge } = yield* decisions
+      yield* judge("a", Effect.succeed(1))
+      expect(holds("a")).toBe(1)
+      yield* TestClock.adjust("800 millis")
+      expect([holds("a"), find("a"), holds("a"), find("a")]).toStrictEqual([undefined, undefined, 1, 1])
+      yield* TestClock.adjust("200 millis")
+      expect(holds("a")).toBeUndefined()
     }).pipe(Effect.provide(EventBus.layerMemory))
   )
 

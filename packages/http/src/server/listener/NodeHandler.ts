@@ -13,6 +13,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import * as Endings from "./Endings.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
+import type { Direct } from "../pipeline/Pipeline.js"
 import { LiveBody } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
 
@@ -109,12 +110,12 @@ const abandon = (target: ServerResponse, cause: Cause.Cause<never>): Effect.Effe
 export const make = (
   application: HttpApplication,
   runtime: Runtime.Runtime<never>,
-  { tracing }: { readonly tracing: boolean }
+  { direct, tracing }: { readonly direct?: Direct; readonly tracing: boolean }
 ): ((source: IncomingMessage, target: ServerResponse) => void) => {
   // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
   const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
   const endLater = Endings.make((error) => void Runtime.runFork(runtime)(Effect.logError("an answer failed at its end", error)))
-  const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
+  const lean = (application: HttpApplication, target: ServerResponse, method: string, services: Map<string, unknown>) => {
     const answered = Effect.matchCauseEffect(
       Effect.flatMap(application, (response) => send(method, target, response, endLater)),
       { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
@@ -124,12 +125,12 @@ export const make = (
       return Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(Scope.close(scope, exit), exit))
     })
   }
-  return (source, target) => {
-    const request = new NodeRequest(source, target)
+  const run = (request: NodeRequest, application: HttpApplication): void => {
+    const { method, response: target } = request
     const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
     const handled = tracing
-      ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response, endLater))
-      : lean(target, request.method, services)
+      ? HttpApp.toHandled(application, (_, response) => send(method, target, response, endLater))
+      : lean(application, target, method, services)
     // A runtime of its own gives the fiber its services without another copy of them
     const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
       ...runtime,
@@ -140,5 +141,11 @@ export const make = (
     target.on("close", () => {
       if (!target.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
     })
+  }
+  const outlet = { end: endLater, run }
+  return (source, target) => {
+    const request = new NodeRequest(source, target)
+    // Spans are made of fibers
+    if (tracing || direct?.(request, outlet) !== true) run(request, application)
   }
 }

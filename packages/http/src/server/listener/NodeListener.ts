@@ -5,6 +5,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Draining } from "../operate/Draining.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
+import type { Direct } from "../pipeline/Pipeline.js"
 import * as NodeHandler from "./NodeHandler.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { responseOn } from "../connection/responseOn.js"
@@ -36,6 +37,8 @@ const originalUrlOf = (request: IncomingMessage & { readonly originalUrl?: unkno
   typeof request.originalUrl === "string" ? request.originalUrl : undefined
 
 export interface Options {
+  /** Answers requests without an effect, where it can. */
+  readonly direct?: Direct
   /** Whether a path is one of ours; the others go to the host's `next`. */
   readonly owns: (url: string, originalUrl?: string) => boolean
   /** Whether requests become spans of the tracer in force. */

@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Context, Effect, type Scope } from "effect"
 import { kept } from "./kept.js"
 import { loaded } from "./loaded.js"
-import { make as makePipeline } from "./Pipeline.js"
+import { type Direct, make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../request/appPath.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { type Answer, type Implementation, makeRoutes, patternOf, type Routes } from "./Routes.js"
@@ -27,6 +27,7 @@ export interface Page {
 /** An interface that answers, and which paths are its own. */
 export interface Made {
   readonly application: HttpApplication
+  readonly direct: Direct
   /**
    * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
    * from the URL.
@@ -82,8 +83,8 @@ export const make = <const Groups extends Implementations<string>>(
       })
     const { basePath } = yield* Settings
     const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
-    const application: HttpApplication = yield* makePipeline(routes, answerOf, unrouted)
-    return { application, owns: ownerOf(routes, basePath, pages, unrouted) } satisfies Made
+    const { application, direct } = yield* makePipeline(routes, answerOf, unrouted)
+    return { application, direct, owns: ownerOf(routes, basePath, pages, unrouted) } satisfies Made
   })
 
 const routeOf = ({ method, path }: Page): Route => ({

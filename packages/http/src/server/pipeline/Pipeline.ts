@@ -14,6 +14,7 @@ import { randomUUID } from "node:crypto"
 import type { Route } from "../../contract/Route.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
+import type { NodeRequest } from "../connection/NodeRequest.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
@@ -29,9 +30,9 @@ import type { RequestInfo } from "../request/CurrentRequest.js"
 import { RateLimiter } from "../request/RateLimiter.js"
 import { redirection } from "../request/Redirect.js"
 import { type HttpSettings, Settings } from "../request/Settings.js"
-import { targetReader } from "../request/Target.js"
+import { type Target, targetReader } from "../request/Target.js"
 import type { Visit } from "../request/Visit.js"
-import { appAnswer } from "./appAnswer.js"
+import { appAnswer, type DirectOutlet } from "./appAnswer.js"
 import { isTerminal, routeAnswer } from "./routeAnswer.js"
 import { AppServer } from "./AppServer.js"
 import { failureAnswer, loggingBody } from "./failures.js"
@@ -45,6 +46,9 @@ import type { Unrouted } from "./Unrouted.js"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 type App = Effect.Effect<Response, never, Request | Scope.Scope>
+
+/** Answers a request without an effect; false where that needs one, and then nothing has begun. */
+export type Direct = (request: NodeRequest, outlet: DirectOutlet) => boolean
 
 /** Paths that programs ask for, also with a browser's headers. */
 const ofPrograms = /^\/(?:api|scim|derp|internal|oauth2|\.well-known)(?:\/|$)/
@@ -79,7 +83,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const count = requestMetrics()
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const failed = failureAnswer(yield* StoreFaults)
-    const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
+    const { identify, isOwn, isTrusted } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
     const answerByRoute = routeAnswer(settings, limiter, answerOf)
     const answerByApp = apps === undefined ? undefined : appAnswer(apps, limiter, isOwn, failed)
@@ -89,6 +93,32 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         onLeft: (refusal) => Effect.succeed(refuseAt(info.path, refusal)),
         onRight: (defect) => failed(request, info, defect)
       })
+
+    const infoOf = (request: Request, target: Target, peer: string, visit: Visit | undefined, app: AppPath | undefined): RequestInfo => ({
+      id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
+      ip: visit?.ip ?? clientAddress(peer, request.headers),
+      userAgent: request.headers["user-agent"] ?? "",
+      visit,
+      path: target.path,
+      credential: (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query),
+      user: undefined,
+      quota: undefined,
+      unlimited: false,
+      csrfToken: undefined,
+      shared: false,
+      refused: undefined,
+      checks: enableAuthzRecordings ? makeRecording() : undefined,
+      params: {},
+      routed: false,
+      counted: undefined
+    })
+
+    const responder =
+      (request: Request, info: RequestInfo) =>
+      (response: Response): Response => {
+        info.counted?.end(response.status)
+        return finish(request, info, loggingBody(request, info, response))
+      }
 
     /** Answers a request; `visiting` says whose it is if a workspace proxy passes it on, or why the proxy may not. */
     const begin = (
@@ -108,28 +138,9 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       const isLost = found !== undefined && !("route" in found) && found.status === 404 && visiting === undefined
       const ofConsole = isLost && unrouted.owns(target.path) ? consolePath : undefined
       const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : ofConsole
-      const info: RequestInfo = {
-        id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
-        ip: visit?.ip ?? clientAddress(peer, request.headers),
-        userAgent: request.headers["user-agent"] ?? "",
-        visit,
-        path: target.path,
-        credential: (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query),
-        user: undefined,
-        quota: undefined,
-        unlimited: false,
-        csrfToken: undefined,
-        shared: false,
-        refused: undefined,
-        checks: enableAuthzRecordings ? makeRecording() : undefined,
-        params: {},
-        routed: false,
-        counted: isUnread ? undefined : count(request.method, pattern)
-      }
-      const respond = (response: Response): Response => {
-        info.counted?.end(response.status)
-        return finish(request, info, loggingBody(request, info, response))
-      }
+      const info = infoOf(request, target, peer, visit, app)
+      if (!isUnread) info.counted = count(request.method, pattern)
+      const respond = responder(request, info)
       if (isUnread) return Effect.succeed(respond(refuseUrl(info.path)))
       const bad = refusalByHead(request, info.path)
       if (bad !== undefined) return Effect.succeed(respond(bad))
@@ -151,7 +162,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       const shown = isLost && isForUser(request, target.path) ? unrouted.page : undefined
       const identified =
         shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined) : undefined
-      if (answerByApp !== undefined && app !== undefined) return answerByApp(request, info, peer, app, identified, respond)
+      if (answerByApp !== undefined && app !== undefined) return answerByApp.byEffect(request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answer = (): App =>
         shown === undefined ? answerByRoute(request, target, info, found, services) : shown(request, info, target.path)
@@ -168,11 +179,30 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       )
     }
 
-    return Effect.withFiberRuntime<Response, never, Request | Scope.Scope>(({ currentContext }) => {
+    /** Takes the same steps for a request to an app whose admission is kept, and begins nothing for others. */
+    const direct: Direct = (request, outlet) => {
+      if (apps === undefined || answerByApp === undefined || apps.visitOf(request) !== undefined) return false
+      const peer = request.source.socket.remoteAddress ?? ""
+      const app = apps.appOf(request, peer)
+      if (app === undefined || app === noApp || isTooLong(request)) return false
+      const target = targetOf(request.url)
+      if (refusalByHead(request, target.path) !== undefined) return false
+      if (app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
+      const info = infoOf(request, target, peer, undefined, app)
+      if (isTrusted(request, info)) return false
+      const admission = answerByApp.admissionOf(request, info, app)
+      if (admission === undefined) return false
+      info.counted = count(request.method, appPath)
+      answerByApp.directly({ request, info, peer, app, admission }, responder(request, info), outlet)
+      return true
+    }
+
+    const application = Effect.withFiberRuntime<Response, never, Request | Scope.Scope>(({ currentContext }) => {
       const request = Context.unsafeGet(currentContext, HttpServerRequest.HttpServerRequest)
       const visiting = apps?.visitOf(request)
       return visiting === undefined
         ? begin(currentContext, request, undefined)
         : Effect.flatMap(Effect.exit(visiting), (visit) => begin(currentContext, request, visit))
     })
+    return { application, direct }
   })

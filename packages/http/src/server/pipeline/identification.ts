@@ -41,5 +41,9 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
     return host !== undefined && (app !== undefined || isPage || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
   }
 
-  return { isOwn, identify }
+  /** Whether the program that embeds the service makes the request. */
+  const isTrusted = (request: HttpServerRequest.HttpServerRequest, { id, ip, userAgent }: RequestInfo): boolean =>
+    trusted(request, { ip, userAgent, requestId: id }) !== undefined
+
+  return { isOwn, identify, isTrusted }
 }

@@ -43,7 +43,7 @@ export interface RequestInfo {
   /** Whether the request has a route. */
   routed: boolean
   /** How the request is counted in metrics. */
-  readonly counted: Counted | undefined
+  counted: Counted | undefined
 }
 
 /** The request that is being answered. */

@@ -1,0 +1,245 @@
+/**
+ * Reads answers of HTTP/1.1 from the bytes of a connection, as strictly as Node's own parser does (RFC 9112): what two readers could understand in two ways is no
+ * answer. Bodies are passed on in the pieces in which they come.
+ */
+
+/** Bytes of the heads of an answer: its own, and those of the interim answers before it. */
+const maximumHead = 64 * 1024
+
+/** Bytes of the line before a chunk, and of all lines behind the last one. */
+const maximumChunkLine = 16 * 1024
+
+/** Where what an answer says goes to. */
+export interface Receiver {
+  /** Names and values in turn. */
+  readonly head: (status: number, rawHeaders: ReadonlyArray<string>) => void
+  /** A piece of the body, which is part of a larger buffer. Nothing follows the last one. */
+  readonly data: (bytes: Uint8Array, isLast: boolean) => void
+  /** The answer is whole. Says whether the connection may carry another one. */
+  readonly end: (isReusable: boolean) => void
+  /** What came is no answer. */
+  readonly fail: (message: string) => void
+}
+
+const headEnd = Buffer.from("\r\n\r\n")
+const lineEnd = Buffer.from("\r\n")
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/
+const chunkLine = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/
+const digits = /^\d{1,15}$/
+
+const notHttp = "Its answer is not HTTP."
+
+/** How the body ends. */
+type Framing = { readonly left: number } | "chunked" | "close"
+
+interface Head {
+  readonly status: number
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly framing: Framing
+  readonly isKept: boolean
+}
+
+/** The head of an answer; undefined for what is none. `isHead` tells that the request was one for the head alone. */
+const parsed = (text: string, isHead: boolean): Head | undefined => {
+  const lines = text.split("\r\n")
+  const [, minor, code] = statusLine.exec(lines[0] ?? "") ?? []
+  if (code === undefined) return undefined
+  const status = Number(code)
+  const rawHeaders: Array<string> = []
+  let length: number | undefined
+  let isChunked = false
+  let isKept = minor === "1"
+  for (let at = 1; at < lines.length; at++) {
+    const [, name = "", padded = ""] = field.exec(lines[at] ?? "") ?? []
+    if (name === "") return undefined
+    const value = padded.trimEnd()
+    rawHeaders.push(name, value)
+    if (name.length === 14 && name.toLowerCase() === "content-length") {
+      if (length !== undefined || !digits.test(value)) return undefined
+      length = Number(value)
+    } else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") {
+      // Other codings would be part of what is passed on, without their name
+      if (isChunked || value.toLowerCase() !== "chunked") return undefined
+      isChunked = true
+    } else if (name.length === 10 && name.toLowerCase() === "connection" && /(?:^|,)\s*(?:close|upgrade)\s*(?:,|$)/i.test(value)) {
+      isKept = false
+    }
+  }
+  if (isChunked && (length !== undefined || minor === "0")) return undefined
+  const isBodiless = isHead || status < 200 || status === 204 || status === 304
+  const framing = isBodiless ? { left: 0 } : isChunked ? "chunked" : length === undefined ? "close" : { left: length }
+  return { status, rawHeaders, framing, isKept: isKept && framing !== "close" }
+}
+
+const firstBytes = Buffer.from("HTTP/1.")
+
+/** Whether bytes can be the beginning of a head. */
+const isBegun = (bytes: Buffer): boolean => {
+  const size = Math.min(bytes.length, firstBytes.length)
+  return firstBytes.compare(bytes, 0, size, 0, size) === 0 && !/(?:^|[^\r])\n/.test(bytes.toString("latin1"))
+}
+
+type State = "head" | "length" | "close" | "chunk" | "in chunk" | "behind chunk" | "trailers" | "over"
+
+/** Reads one answer. */
+export class AnswerReader {
+  private state: State = "head"
+  /** What has come of a line or head that is not whole. */
+  private gathered: Buffer | undefined
+  private left = 0
+  private heads = 0
+  private trailers = 0
+  private isKept = false
+
+  constructor(
+    private readonly isHead: boolean,
+    private readonly receiver: Receiver
+  ) {}
+
+  /** Takes the next bytes of the connection. */
+  take(chunk: Uint8Array): void {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    if (this.gathered !== undefined) {
+      bytes = Buffer.concat([this.gathered, bytes])
+      this.gathered = undefined
+    }
+    let rest: Buffer | undefined = bytes
+    while (rest !== undefined && rest.length > 0 && this.state !== "over") rest = this.step(rest)
+    // Bytes that nothing has asked for
+    if (this.state === "over" && rest !== undefined && rest.length > 0) this.isKept = false
+    if (this.state === "over") this.finish()
+  }
+
+  /** The app sends no more. */
+  close(): void {
+    if (this.state === "close") {
+      this.receiver.data(new Uint8Array(0), true)
+      this.isKept = false
+      this.state = "over"
+      this.finish()
+    } else if (this.state === "head" && this.gathered === undefined) {
+      this.fail("It broke the connection off without an answer.")
+    } else {
+      this.fail(notHttp)
+    }
+  }
+
+  private isFinished = false
+
+  private finish(): void {
+    if (this.isFinished) return
+    this.isFinished = true
+    this.receiver.end(this.isKept)
+  }
+
+  private fail(message: string): undefined {
+    if (this.isFinished) return undefined
+    this.isFinished = true
+    this.state = "over"
+    this.receiver.fail(message)
+    return undefined
+  }
+
+  /** Reads what the state asks for, and returns the bytes behind it; undefined where more has to come. */
+  private step(bytes: Buffer): Buffer | undefined {
+    switch (this.state) {
+      case "head":
+        return this.readHead(bytes)
+      case "length":
+      case "in chunk":
+        return this.readBody(bytes)
+      case "close":
+        this.receiver.data(bytes, false)
+        return undefined
+      case "chunk":
+        return this.readChunkLine(bytes)
+      case "behind chunk":
+        return this.readChunkEnd(bytes)
+      case "trailers":
+        return this.readTrailer(bytes)
+      default:
+        return bytes
+    }
+  }
+
+  private readHead(bytes: Buffer): Buffer | undefined {
+    const end = bytes.indexOf(headEnd)
+    const size = end < 0 ? bytes.length : end + 4
+    if (this.heads + size > maximumHead) return this.fail("The head of its answer is too large.")
+    if (end < 0) {
+      // Otherwise a program that speaks another protocol would be waited for
+      if (!isBegun(bytes)) return this.fail(notHttp)
+      this.gathered = bytes
+      return undefined
+    }
+    const head = parsed(bytes.toString("latin1", 0, end), this.isHead)
+    // No other protocol was asked for
+    if (head === undefined || head.status === 101) return this.fail(notHttp)
+    const rest = bytes.subarray(size)
+    this.heads += size
+    // Interim answers (RFC 9110 §15.2) are for whom sends a body
+    if (head.status < 200) return rest
+    const { framing, isKept, rawHeaders, status } = head
+    this.isKept = isKept
+    if (framing === "chunked") this.state = "chunk"
+    else if (framing === "close") this.state = "close"
+    else {
+      this.left = framing.left
+      this.state = framing.left === 0 ? "over" : "length"
+    }
+    this.receiver.head(status, rawHeaders)
+    return rest
+  }
+
+  private readBody(bytes: Buffer): Buffer {
+    const piece = bytes.length <= this.left ? bytes : bytes.subarray(0, this.left)
+    this.left -= piece.length
+    const isWhole = this.left === 0 && this.state === "length"
+    if (isWhole) this.state = "over"
+    else if (this.left === 0) this.state = "behind chunk"
+    this.receiver.data(piece, isWhole)
+    return bytes.subarray(piece.length)
+  }
+
+  /** The next line, without its end; undefined where more has to come. */
+  private line(bytes: Buffer): string | undefined {
+    const end = bytes.indexOf(lineEnd)
+    if ((end < 0 ? bytes.length : end) > maximumChunkLine) return this.fail(notHttp)
+    if (end >= 0) return bytes.toString("latin1", 0, end)
+    this.gathered = bytes
+    return undefined
+  }
+
+  private readChunkLine(bytes: Buffer): Buffer | undefined {
+    const line = this.line(bytes)
+    if (line === undefined) return undefined
+    const size = chunkLine.exec(line)?.[1]
+    if (size === undefined) return this.fail(notHttp)
+    this.left = Number.parseInt(size, 16)
+    this.state = this.left === 0 ? "trailers" : "in chunk"
+    return bytes.subarray(line.length + 2)
+  }
+
+  private readChunkEnd(bytes: Buffer): Buffer | undefined {
+    if (bytes.length < 2) {
+      this.gathered = bytes
+      return undefined
+    }
+    if (bytes[0] !== 13 || bytes[1] !== 10) return this.fail(notHttp)
+    this.state = "chunk"
+    return bytes.subarray(2)
+  }
+
+  private readTrailer(bytes: Buffer): Buffer | undefined {
+    const line = this.line(bytes)
+    if (line === undefined) return undefined
+    this.trailers += line.length + 2
+    if (this.trailers > maximumChunkLine || (line !== "" && !field.test(line))) return this.fail(notHttp)
+    if (line === "") {
+      this.state = "over"
+      this.receiver.data(new Uint8Array(0), true)
+    }
+    return bytes.subarray(line.length + 2)
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Passes requests on to apps without an effect: those without a body whose admission is kept, to apps that speak HTTP without TLS.
+ * All others take the way of `appExchange`, and so does a request that finds its connection broken.
+ * agents-and-apps.md §19.
+ */
+import { StreamRights } from "@atelier/core/access"
+import { AppVisits } from "@atelier/core/insights"
+import { AgentDialer } from "@atelier/core/network"
+import { Effect, Runtime } from "effect"
+import * as Upgrades from "../server/connection/Upgrades.js"
+import { Draining } from "../server/operate/Draining.js"
+import type { Passing } from "../server/pipeline/AppServer.js"
+import type { AppMessages } from "./appMessages.js"
+import { idle } from "./appExchange.js"
+import { addedQuery } from "./appRequest.js"
+import { AppFailed, failureOf, opening, placeKey } from "./appReach.js"
+import type { PlainConnection, PlainConnections } from "./PlainConnections.js"
+import { requestHead } from "./requestHead.js"
+
+export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, connections: PlainConnections) =>
+  Effect.gen(function* () {
+    const rights = yield* StreamRights
+    const draining = yield* Draining
+    const visits = yield* AppVisits
+    const dialer = yield* AgentDialer
+    const clock = yield* Effect.clock
+    const runtime = yield* Effect.runtime<never>()
+    const mayPass: Passing["mayPass"] = ({ headers, method, source }, app, { url }) =>
+      (method === "GET" || method === "HEAD") &&
+      headers["content-length"] === undefined &&
+      headers["transfer-encoding"] === undefined &&
+      headers["expect"] === undefined &&
+      headers["upgrade"] === undefined &&
+      !Upgrades.isOffered(source) &&
+      url.protocol === "http:" &&
+      app.path !== "" &&
+      addedQuery(url, app.path, queryOf(app.query)) === ""
+
+    const pass: Passing["pass"] = ({ admission, app, info, peer, request }, { again, end, failed, interrupted }) => {
+      const { actor, right, target, url } = admission
+      const { method, response: client } = request
+      const asked = requestOf(request, info, peer, app, url, queryOf(app.query))
+      const head = requestHead(method, asked.path, asked.headers)
+      if (head === undefined) return again()
+      let connection: PlainConnection | undefined
+      let isOver = false
+      let hasAnswered = false
+      let ending: () => void = () => undefined
+      let leaveDraining: () => void = () => undefined
+      const leaveRight = rights.begin(right, () => ending())
+      if (typeof leaveRight !== "function") return again()
+      const leaveVisit = visits.again(target, 200, actor)
+      if (leaveVisit === undefined) {
+        leaveRight()
+        return again()
+      }
+      const release = (): void => {
+        if (isOver) return
+        isOver = true
+        leaveRight()
+        leaveVisit()
+        leaveDraining()
+        client.off("close", closed)
+        if (hasAnswered) client.off("drain", drained)
+      }
+      /** Leaves the request to another way, which has not been answered. */
+      const leaveTo = (other: () => void): void => {
+        release()
+        other()
+      }
+      const closed = (): void => {
+        connection?.destroy()
+        release()
+        // Without an answer, unless that has been counted
+        info.counted?.end(undefined)
+      }
+      const drained = (): void => connection?.resume()
+      const cut = (): void => {
+        connection?.destroy()
+        release()
+        client.destroy()
+      }
+      ending = () => {
+        if (isOver) return
+        if (hasAnswered) return cut()
+        connection?.destroy()
+        leaveTo(interrupted)
+      }
+      leaveDraining = draining.onBegin(() => ending())
+      // The service ends already
+      if (isOver) return
+      client.on("close", closed)
+
+      const broken = (error: Error): void => {
+        const isStale = connection?.isStale === true
+        connection = undefined
+        if (isOver) return
+        if (hasAnswered) cut()
+        else if (isStale) leaveTo(again)
+        else leaveTo(() => failed(error instanceof AppFailed ? error : failureOf(error)))
+      }
+      let last: Uint8Array | undefined
+      /** A host's middleware may have replaced methods of the response. */
+      const sending = (send: () => void): void => {
+        if (isOver) return
+        try {
+          send()
+        } catch (error) {
+          Runtime.runFork(runtime)(Effect.logError("an answer of an app could not be sent", error))
+          cut()
+        }
+      }
+      const sendOn = (opened: PlainConnection): void => {
+        connection = opened
+        opened.send(head, method === "HEAD", {
+          head: (status, rawHeaders) =>
+            sending(() => {
+              hasAnswered = true
+              info.counted?.end(status)
+              const headers = headersOf(rawHeaders, request, info, app, admission)
+              if (app.address.access_method === "path") headers["x-content-type-options"] = "nosniff"
+              client.on("drain", drained).writeHead(status, headers)
+            }),
+          data: (bytes, isLast) => {
+            if (isLast) last = bytes
+            else sending(() => void (client.write(bytes) || opened.pause()))
+          },
+          end: () => {
+            connection = undefined
+            if (!isOver) end(client, last)
+          },
+          fail: (message) => broken(new AppFailed({ message })),
+          broken
+        })
+      }
+      const kept = connections.take(placeKey(admission))
+      if (kept !== undefined) return sendOn(kept)
+      const open = opening({ idle, target, url }, dialer, info, clock)
+      connections.open({ agentId: target.agent_id, key: placeKey(admission), open }, (opened) => {
+        if (opened instanceof Error) broken(opened)
+        else if (isOver) return false
+        else sendOn(opened)
+        return true
+      })
+    }
+
+    return { mayPass, pass } satisfies Passing
+  })
