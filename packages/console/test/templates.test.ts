@@ -269,6 +269,24 @@ describeConsole(
       await context.close()
     })
 
+    it("are made of an uploaded archive, and say what is wrong with one", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("template-admin")
+      await go("/starter-templates")
+      const chooser = page.getByLabel("Upload archive").last()
+      await chooser.setInputFiles({ name: "broken.tar", mimeType: "", buffer: Buffer.alloc(2_000, 99) })
+      await page.getByRole("alert").filter({ hasText: "archive" }).first().waitFor()
+      const buffer = Buffer.from(await aTar({ [templateFile]: JSON.stringify({ started: [{ name: "machine" }] }) }))
+      await chooser.setInputFiles({ name: "My Own.tar", mimeType: "application/x-tar", buffer })
+      const dialog = page.getByRole("dialog")
+      await dialog.waitFor()
+      expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("my-own")
+      await expectWellMade(page)
+      await dialog.getByRole("button", { name: "Add template" }).click()
+      await page.waitForURL(/\/templates\/default\/my-own\/workspace$/)
+      await context.close()
+    })
+
     it("are used by members, who change nothing of them", async () => {
       const { base, open, person, server } = console()
       await person("auditor")

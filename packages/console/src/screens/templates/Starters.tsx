@@ -1,11 +1,12 @@
 /** Templates that the deployment brings along: the way to the first workspace. */
 import type { TemplateExample } from "@atelier/client"
+import * as provisioning from "@atelier/client/provisioning"
 import * as templates from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { LayoutTemplate } from "lucide-react"
-import { useEffect, useRef, useState } from "react"
+import { LayoutTemplate, Upload } from "lucide-react"
+import { type DragEvent, useEffect, useRef, useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay, useOrganization, useOrganizations } from "../../app/session.js"
 import { startersText, templatesText } from "../../texts/templates.js"
@@ -17,13 +18,22 @@ import { Field, Input, Select } from "../../ui/Field.js"
 import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { Empty, ErrorState, NoAccess, Skeleton, SkeletonLines } from "../../ui/States.js"
-import { notify } from "../../ui/Toast.js"
+import { notify, notifyError } from "../../ui/Toast.js"
 import { imported } from "./imported.js"
+import { maximumArchive, readUploaded, type Uploaded } from "./source/uploaded.js"
 import { VersionLog } from "./VersionLog.js"
 import "../create/Gallery.css"
 
+/** What the new template is made of. */
+type Origin =
+  | { readonly kind: "starter"; readonly starter: TemplateExample }
+  | { readonly kind: "archive"; readonly archive: Uploaded; readonly title: string }
+
+const titleOf = (origin: Origin): string => (origin.kind === "starter" ? origin.starter.name : origin.title)
+
 export const Starters = () => {
-  const [chosen, setChosen] = useState<TemplateExample | undefined>()
+  const [chosen, setChosen] = useState<Origin | undefined>()
+  const chooser = useRef<HTMLInputElement>(null)
   const may = useMay({ create: { on: "template", to: "create", anyOrganization: true } })
   const { data, error, isLoadingError, isPending, refetch } = useQuery({
     queryKey: ["templates", "starters"],
@@ -31,62 +41,117 @@ export const Starters = () => {
     enabled: may.create
   })
   if (!may.isPending && !may.create) return <NoAccess isScreen />
+  const take = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return
+    try {
+      if (file.size > maximumArchive) throw new Error(startersText.archiveTooLarge)
+      const archive = readUploaded(file.name, new Uint8Array(await file.arrayBuffer()))
+      setChosen({ kind: "archive", archive, title: file.name })
+    } catch (error) {
+      notifyError(error)
+    }
+  }
+  const hasFiles = ({ dataTransfer }: DragEvent): boolean => may.create && dataTransfer.types.includes("Files")
   return (
-    <Page width="medium">
-      <PageHeader
-        title={startersText.title}
-        description={startersText.description}
-        crumbs={[{ label: templatesText.title, link: { to: "/templates" } }]}
-      />
-      {isLoadingError ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : isPending ? (
-        <div className="gallery" aria-hidden>
-          {Array.from({ length: 6 }, (_, index) => (
-            <div key={index} className="gallery-card">
-              <Skeleton width={40} height={40} />
-              <SkeletonLines count={3} />
-            </div>
-          ))}
-        </div>
-      ) : data.length === 0 ? (
-        <Empty icon={<LayoutTemplate />} title={startersText.none}>
-          {startersText.noneHint}
-        </Empty>
-      ) : (
-        <ul className="gallery">
-          {data.map((starter) => (
-            <li key={starter.id}>
-              <div className="gallery-card">
-                <div className="gallery-head">
-                  <Avatar name={starter.name} src={starter.icon} size={40} isThing />
-                </div>
-                <h2 className="gallery-name">{starter.name}</h2>
-                <p className="gallery-text">{starter.description}</p>
-                <div className="gallery-foot">
-                  <Button size="small" aria-label={startersText.importOf(starter.name)} onClick={() => setChosen(starter)}>
-                    {startersText.import}
-                  </Button>
-                </div>
+    <div
+      onDragOver={(event) => (hasFiles(event) ? event.preventDefault() : undefined)}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        void take(event.dataTransfer.files[0])
+      }}
+    >
+      <Page width="medium">
+        <PageHeader
+          title={startersText.title}
+          description={startersText.description}
+          crumbs={[{ label: templatesText.title, link: { to: "/templates" } }]}
+          actions={
+            <>
+              <Button icon={<Upload />} onClick={() => chooser.current?.click()}>
+                {startersText.upload}
+              </Button>
+              <input
+                ref={chooser}
+                className="visually-hidden"
+                type="file"
+                accept=".tar,.zip"
+                tabIndex={-1}
+                aria-label={startersText.upload}
+                onChange={({ target }) => {
+                  void take(target.files?.[0])
+                  target.value = ""
+                }}
+              />
+            </>
+          }
+        />
+        {isLoadingError ? (
+          <ErrorState error={error} onRetry={refetch} />
+        ) : isPending ? (
+          <div className="gallery" aria-hidden>
+            {Array.from({ length: 6 }, (_, index) => (
+              <div key={index} className="gallery-card">
+                <Skeleton width={40} height={40} />
+                <SkeletonLines count={3} />
               </div>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Dialog
-        isOpen={chosen !== undefined}
-        onClose={() => setChosen(undefined)}
-        title={startersText.dialogTitle(chosen?.name ?? "")}
-        description={startersText.dialogText}
-        size="medium"
-      >
-        {chosen === undefined ? null : <AddForm starter={chosen} onClose={() => setChosen(undefined)} />}
-      </Dialog>
-    </Page>
+            ))}
+          </div>
+        ) : data.length === 0 ? (
+          <Empty icon={<LayoutTemplate />} title={startersText.none}>
+            {startersText.noneHint}
+          </Empty>
+        ) : (
+          <ul className="gallery">
+            {data.map((starter) => (
+              <li key={starter.id}>
+                <div className="gallery-card">
+                  <div className="gallery-head">
+                    <Avatar name={starter.name} src={starter.icon} size={40} isThing />
+                  </div>
+                  <h2 className="gallery-name">{starter.name}</h2>
+                  <p className="gallery-text">{starter.description}</p>
+                  <div className="gallery-foot">
+                    <Button
+                      size="small"
+                      aria-label={startersText.importOf(starter.name)}
+                      onClick={() => setChosen({ kind: "starter", starter })}
+                    >
+                      {startersText.import}
+                    </Button>
+                  </div>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+        <Dialog
+          isOpen={chosen !== undefined}
+          onClose={() => setChosen(undefined)}
+          title={startersText.dialogTitle(chosen === undefined ? "" : titleOf(chosen))}
+          description={startersText.dialogText}
+          size="medium"
+        >
+          {chosen === undefined ? null : <AddForm origin={chosen} onClose={() => setChosen(undefined)} />}
+        </Dialog>
+      </Page>
+    </div>
   )
 }
 
-const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; readonly onClose: () => void }) => {
+/** Stores the source, and names it as a new version has it. */
+const sourceOf = async (origin: Origin) => {
+  if (origin.kind === "starter") {
+    const { id, tags } = origin.starter
+    return { provisioner: tags.includes("terraform") ? "terraform" : "echo", example_id: id } as const
+  }
+  const { bytes, contentType, provisioner } = origin.archive
+  const { hash } = await provisioning.uploadFile(client, { contentType, body: bytes })
+  return { provisioner, file_id: hash }
+}
+
+const AddForm = ({ onClose, origin }: { readonly origin: Origin; readonly onClose: () => void }) => {
+  const starter = origin.kind === "starter" ? origin.starter : undefined
   const all = useOrganizations()
   const may = useMay(Object.fromEntries(all.map(({ id }) => [id, { on: "template", to: "create", organization: id }])))
   const organizations = all.filter(({ id }) => may[id] === true)
@@ -107,7 +172,7 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
         const organization = text("organization") || (chosen?.id ?? "")
         const { id } = await templateVersions.createTemplateVersion(client, {
           organization,
-          body: { storage_method: "file", provisioner: starter.tags.includes("terraform") ? "terraform" : "echo", example_id: starter.id }
+          body: { storage_method: "file", ...(await sourceOf(origin)) }
         })
         setVersion(id)
         await imported(id, controller.signal)
@@ -116,8 +181,8 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
           body: {
             name: text("name"),
             display_name: text("display_name"),
-            description: starter.description,
-            icon: starter.icon,
+            description: starter?.description ?? "",
+            icon: starter?.icon ?? "",
             template_version_id: id
           }
         })
@@ -131,10 +196,15 @@ const AddForm = ({ onClose, starter }: { readonly starter: TemplateExample; read
       }}
     >
       <Field label={startersText.name} name="name" hint={startersText.nameHint}>
-        <Input defaultValue={starter.id} spellCheck={false} autoCapitalize="off" autoFocus />
+        <Input
+          defaultValue={origin.kind === "starter" ? origin.starter.id : origin.archive.name}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoFocus
+        />
       </Field>
       <Field label={startersText.displayName} name="display_name" isOptional>
-        <Input defaultValue={starter.name} />
+        <Input defaultValue={starter?.name} />
       </Field>
       {organizations.length < 2 ? null : (
         <Field label={startersText.organization} name="organization">
