@@ -1,7 +1,7 @@
 /** Waiting for Pods: to run, and to be gone. */
 import { Clock, Deferred, Duration, Effect, Fiber, Option, type Scope, Stream } from "effect"
 import type { Api } from "../cluster/Api.js"
-import type { ClusterError } from "../cluster/ClusterError.js"
+import { ClusterError } from "../cluster/ClusterError.js"
 import { Event, Pod } from "../cluster/Objects.js"
 import { nextWithin, type PodWatch } from "../cluster/PodWatch.js"
 import { pathOf, type Resources } from "../cluster/Resources.js"
@@ -31,6 +31,9 @@ interface Needs {
 
 /** Without news, the Pod is read again after this time. */
 const rereading = 5_000
+
+/** Milliseconds that a Pod which the cluster was told to forget may stay: something outside of the cluster may keep it, such as a finalizer. */
+const forgottenWithin = 60_000
 
 /** The annotation of a claim whose Pod waits for a node: when the scheduler was told of it last. */
 const awaited = "atelier.dev/awaited"
@@ -152,21 +155,28 @@ export const waits = ({ api, resources, settings, watch }: Needs) => {
       return { scheduled: Effect.raceFirst(Deferred.await(scheduled), Effect.asVoid(Fiber.join(fiber))), running: Fiber.join(fiber) }
     })
 
-  /** Waits until a Pod is gone. One whose node does not answer in time is forgotten by the cluster. */
+  /**
+   * Waits until a Pod is gone. One whose node does not answer in time is forgotten by the cluster. Fails where it stays all the same: a later attempt
+   * may succeed.
+   */
   const untilGone = (name: string, uid: string, report: Report): Effect.Effect<void, ClusterError> =>
     Effect.scoped(
       Effect.gen(function* () {
         const news = yield* watch.follow(name)
         const begin = yield* Clock.currentTimeMillis
-        let isForced = false
+        let forcedAt: number | undefined
         for (;;) {
           const pod = yield* resources.get("pods", Pod, namespace, name)
           if (Option.isNone(pod) || pod.value.metadata.uid !== uid) return
           const now = yield* Clock.currentTimeMillis
-          if (!isForced && now - begin > (settings.stopGrace + 20) * 1000) {
+          if (forcedAt !== undefined && now - forcedAt > forgottenWithin) {
+            const message = `the Pod ${name} does not end, although the cluster was told to forget it: a finalizer may keep it`
+            return yield* new ClusterError({ message, status: 0, reason: "" })
+          }
+          if (forcedAt === undefined && now - begin > (settings.stopGrace + 20) * 1000) {
             yield* report(`The node of the Pod ${name} does not answer: the cluster forgets the Pod.`, "warn")
             yield* resources.remove("pods", namespace, name, { uid, grace: 0 })
-            isForced = true
+            forcedAt = now
             continue
           }
           // Each change of a Pod that ends is news: only its end matters
