@@ -11,9 +11,10 @@ import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Uuid, Worker } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Scope, TestClock } from "effect"
 import { anOrganization, aUser } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
+import { poisoned } from "../../../../test/store/poison.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
 import { Statements } from "../../src/platform/Statements.js"
@@ -198,6 +199,29 @@ for (const [name, database] of databases) {
         expect(rows).toHaveLength(50)
         expect(rows.every((row) => "disconnect_time" in row && row["disconnect_time"] !== null)).toBe(true)
       })
+    )
+
+    it.effect("stores the others beside a report that cannot be stored", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const reports = yield* Effect.forEach(["one", "poison", "other", "last"], (agent_name) =>
+          Effect.flatMap(
+            Effect.flatMap(Ids, ({ next }) => next),
+            (connection_id) => reportOf({ ...agent, agent_name }, { connection_id, action: "connect" })
+          )
+        )
+        yield* poisoned("connection_logs", "agent_name", "poison")
+        const telling = yield* Effect.fork(
+          Effect.forEach(reports, (report) => Effect.exit(logs.report(report)), { concurrency: "unbounded" })
+        )
+        for (let exit = yield* Fiber.poll(telling); Option.isNone(exit); exit = yield* Fiber.poll(telling)) {
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          yield* TestClock.adjust("1 second")
+        }
+        expect((yield* Fiber.join(telling)).map(Exit.isSuccess)).toStrictEqual([true, false, true, true])
+        expect(yield* storedOf(agent)).toBe(3)
+      }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
     )
 
     it.effect("continues with another replica", () =>
