@@ -102,9 +102,11 @@ const make = Effect.gen(function* () {
       updated_at: now
     })
     database_latency = Number(((yield* Clock.currentTimeNanos) - begun) / 1000n)
-    const stored = Timestamp.toMillis(now)
-    if (stored - beatAt > Duration.toMillis(silentFor)) gap = { until: stored + Duration.toMillis(missingAfter), before: beatAt }
-    beatAt = stored
+    const ended = yield* Clock.currentTimeMillis
+    // A store that answers late keeps the others from telling of themselves as well
+    if (ended - beatAt > Duration.toMillis(silentFor))
+      gap = { until: ended + Duration.toMillis(missingAfter), before: ended < gap.until ? gap.before : beatAt }
+    beatAt = Timestamp.toMillis(now)
     yield* repository.removeBefore(Timestamp.minus(now, keptFor))
   })
 
@@ -129,7 +131,7 @@ const make = Effect.gen(function* () {
   const aliveSince = Effect.map(Timestamp.now, (now) => {
     const at = Timestamp.toMillis(now)
     const isAway = at - beatAt > Duration.toMillis(silentFor)
-    const since = isAway ? beatAt : at < gap.until ? gap.before : at
+    const since = Math.min(isAway ? beatAt : at, at < gap.until ? gap.before : at)
     return Timestamp.minus(Timestamp.fromMillis(since), missingAfter)
   })
 

@@ -6,11 +6,15 @@ import { Context, Deferred, Duration, Effect, Layer, Option, TestClock } from "e
 /** A store that can be away, and the rows in it. */
 const aStore = () => {
   const rows = new Map<Uuid.Uuid, Replica>()
-  const store = { rows, isAway: false }
+  const store = { rows, isAway: false, answersAfter: Duration.zero }
   const asked = <A>(answer: () => A): Effect.Effect<A> => Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(answer)))
   const repository = ReplicaRepository.of({
     time: Effect.succeedNone,
-    put: (replica) => asked(() => void rows.set(replica.id, replica)),
+    put: (replica) =>
+      Effect.delay(
+        asked(() => void rows.set(replica.id, replica)),
+        store.answersAfter
+      ),
     remove: (id) => asked(() => void rows.delete(id)),
     removeBefore: () => Effect.void,
     silentSince: (time) => asked(() => [...rows.values()].filter(({ updated_at }) => updated_at < time)),
@@ -50,6 +54,33 @@ it.scoped("counts processes as alive for six seconds after the store was away", 
     yield* TestClock.adjust("6 seconds")
     expect(yield* ids).toStrictEqual([])
     yield* beat
+    expect(yield* ids).toStrictEqual([other])
+  })
+)
+
+it.scoped("takes no process for dead while a store that was away answers late", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const held = Layer.mock(Locks, { tryWith: () => Effect.succeedNone })
+    const services = Layer.mergeAll(layer, held, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
+    yield* replicas.announce
+    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+    yield* TestClock.adjust("10 seconds")
+    const now = yield* Timestamp.now
+    for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
+    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id))
+    store.isAway = true
+    yield* TestClock.adjust("14 seconds")
+    store.isAway = false
+    store.answersAfter = Duration.seconds(4)
+    // Ten seconds hold the next attempt, and what it waits for
+    for (let seconds = 0; seconds < 10; seconds++) {
+      yield* TestClock.adjust("1 second")
+      expect(yield* ids).toStrictEqual([])
+    }
+    store.answersAfter = Duration.zero
+    yield* TestClock.adjust("20 seconds")
     expect(yield* ids).toStrictEqual([other])
   })
 )
