@@ -17,6 +17,11 @@ export interface ErrorFields {
 
 /** A call that failed: the service refused it, or no answer came. An aborted call fails with the reason of its signal instead. */
 export class AtelierError extends Error {
+  /** Whether a value is such an error, of this copy of the package or of another one: a bundle may contain two. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "AtelierError"
+  }
+
   override readonly name = "AtelierError"
   /** The HTTP status, such as 404. 0 if no answer came: `cause` has the reason. */
   readonly status: number
