@@ -126,6 +126,17 @@ const notUpgraded = refuse(
   new UpgradeRequired({ message: "The connection cannot be upgraded.", detail: "The host does not pass upgrade requests on." })
 )
 
+const closing = Symbol("closing")
+
+/** Tells that its close begins: the client or the service has asked for it. `close` comes once the client has ended the connection too. */
+class PromptWebSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    super.close(code, reason)
+    // A frame without a code is reported as 1005 (RFC 6455 §7.1.5)
+    this.emit(closing, code ?? 1005, Buffer.from(reason ?? ""))
+  }
+}
+
 /** Makes a WebSocket of a request whose handshake is not refused, on its connection; undefined where the host does not pass upgrades on. */
 export const upgrade = (
   request: HttpServerRequest.HttpServerRequest,
@@ -137,6 +148,7 @@ export const upgrade = (
   if (taken === undefined || !(request.source instanceof IncomingMessage)) return undefined
   const server = new WebSocketServer({
     noServer: true,
+    WebSocket: PromptWebSocket,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload,
@@ -233,14 +245,16 @@ export const open = (
       if (unread > inboxLimit) webSocket.pause()
       inbox.unsafeOffer(message)
     })
-    // A broken frame: the socket is closed with the code that fits, and its close is reported below
-    webSocket.on("error", () => {})
-    webSocket.on("close", (code, reason) => {
+    const onClose = (code: number, reason: Buffer): void => {
       const error = new SocketClosed({ code, reason: reason.toString("utf8") })
       inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
       // A reader learns it in turn, behind the messages before it
       if (!isRead) end(error)
-    })
+    }
+    // A broken frame: the socket is closed with the code that fits, and its close is reported below
+    webSocket.on("error", () => {})
+    webSocket.on(closing, onClose)
+    webSocket.on("close", onClose)
 
     return {
       send: (message) =>

@@ -579,6 +579,21 @@ describe("hostile clients", () => {
     })
   )
 
+  it.scopedLive("a close ends the handler before the client ends its connection", () =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<Exit.Exit<void, unknown>>()
+      const { port } = yield* start({
+        raw: ({ messages }) => Effect.onExit(Stream.runDrain(messages), (exit) => Deferred.succeed(ended, exit))
+      })
+      const connection = yield* Effect.acquireRelease(
+        Effect.sync(() => connect({ port, host: "127.0.0.1", allowHalfOpen: true })),
+        (connection) => Effect.sync(() => connection.destroy())
+      )
+      connection.resume().write(frame(0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8))
+      expect(yield* Deferred.await(ended)).toStrictEqual(Exit.void)
+    })
+  )
+
   it.scopedLive("messages of 4 MiB are taken", () =>
     Effect.gen(function* () {
       const size = yield* Deferred.make<number>()
