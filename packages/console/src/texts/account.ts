@@ -176,7 +176,7 @@ export const secretsText = {
   deleted: (name: string) => `${name} was deleted`,
   fromFile: "File",
   fromFileHint: "Fills the text below. Your browser reads it, and sends only what you see.",
-  fileTooLarge: "This file is larger than 2 MB.",
+  fileTooLarge: "This file is larger than 1 MB.",
   format: "Format",
   formats: [
     { value: "env", label: "KEY=value lines, as in .env" },

@@ -129,7 +129,7 @@ export const startersText = {
   title: "Starter templates",
   description: "Templates to begin with. Each is a copy that you can change later. Or drop a .tar or .zip of your own here.",
   upload: "Upload archive",
-  archiveTooLarge: "The archive is larger than 10 MB.",
+  archiveTooLarge: "The archive is larger than 100 MB.",
   add: "Add a template",
   dialogTitle: (name: string) => `Add ${name}`,
   dialogText: "The template is imported, and then users of the organization can make workspaces from it.",

@@ -75,8 +75,8 @@ export const SecretForm = ({ onClose, onDone, secret }: SecretFormProps) => {
   )
 }
 
-/** Largest text that is read from a file: 50 values of the largest size, and their names. */
-const maximumFile = 2_000_000
+/** Bytes of the largest text that the service takes. */
+const maximumFile = 1024 * 1024
 
 const formatOf = (fileName: string): SecretsFileFormat => (/\.json$/i.test(fileName) ? "json" : /\.ya?ml$/i.test(fileName) ? "yaml" : "env")
 

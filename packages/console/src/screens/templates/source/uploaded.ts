@@ -11,7 +11,7 @@ export interface Uploaded {
 }
 
 /** Bytes of the largest archive that the service takes. */
-export const maximumArchive = 10 * 1024 * 1024
+export const maximumArchive = 100 * 1024 * 1024
 
 const zipEnd = 0x06054b50
 const zipEntry = 0x02014b50
