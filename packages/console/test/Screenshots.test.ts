@@ -5,7 +5,7 @@ import { describe, it } from "vitest"
 import { databases } from "../../../test/store/databases.js"
 import { canBrowse, startConsole, type Window, widths } from "./browser.js"
 import { addressOf, screens, serverPages } from "./screens.js"
-import { seed, seededOptions } from "./seeded.js"
+import { plain, seed, seededOptions } from "./seeded.js"
 import { visitorOf } from "./visiting.js"
 
 /** Where the pictures go; without it none are made. */
@@ -30,8 +30,13 @@ describe.skipIf(folder === undefined || !canBrowse)("the pictures", () => {
     mkdirSync(folder ?? "", { recursive: true })
     const console = await startConsole(databases[0][1], seededOptions)
     try {
-      const places = await seed(console)
+      let passed = 0
+      const places = await seed(console, plain, (hours) => {
+        passed += hours * 3_600_000
+        console.server.advance(hours * 3_600_000)
+      })
       const [signedIn, signedOut] = [await console.open("owner"), await console.open()]
+      for (const { page } of [signedIn, signedOut]) await page.clock.setFixedTime(Date.now() + passed)
       const isWanted = (name: string): boolean => wanted === undefined || wanted.includes(name)
       for (const [name, path, needsUser] of serverPages.filter(([name]) => isWanted(name))) {
         const window = needsUser ? signedIn : signedOut

@@ -147,8 +147,12 @@ const use = (server: TestServer, template_id: Uuid.Uuid, users: ReadonlyArray<Uu
   return server.run(Effect.flatMap(InsightsRepository, ({ putUsage }) => putUsage(rows)))
 }
 
-/** Fills a deployment by its interface, as its users would. */
-export const seed = async ({ person, server }: ConsoleTest, text: Wording = plain): Promise<Places> => {
+/** Fills a deployment by its interface, as its users would. `pass` lets hours pass between what they do. */
+export const seed = async (
+  { person, server }: ConsoleTest,
+  text: Wording = plain,
+  pass: (hours: number) => void = () => {}
+): Promise<Places> => {
   const owner = server.owner()
   const { token } = owner
   const made = async (method: "POST" | "PUT" | "PATCH", path: string, body: unknown): Promise<{ readonly id: string }> => {
@@ -179,16 +183,22 @@ export const seed = async ({ person, server }: ConsoleTest, text: Wording = plai
   )
   const chat = await aTaskTemplate(server, {}, { name: "assistant", display_name: text("Assistant"), icon: "/icon/terminal.svg" })
 
+  pass(20)
+  const running: Array<Workspace> = []
   const names = ["api", "web-shop", "billing", "search", "docs", "ingest", "mobile", "notebook"]
   for (const [index, name] of names.entries()) {
     const of = members[index % members.length] ?? owner
     const workspace = await aWorkspace(server, index % 3 === 0 ? shell : node, of, { name })
-    if (index % 4 !== 3) await connect(server, workspace)
+    if (index % 4 !== 3) running.push(workspace)
     if (index % 4 === 2) await aBuild(server, workspace, of, { transition: "stop" })
     if (name === "web-shop")
       await aBuild(server, workspace, of, { transition: "start", rich_parameter_values: [{ name: "broken", value: "start" }] })
+    pass(3)
   }
-  for (const name of ["data-pipeline", "web-frontend"]) await connect(server, await aWorkspace(server, node, owner, { name }))
+  for (const name of ["data-pipeline", "web-frontend"]) {
+    running.push(await aWorkspace(server, node, owner, { name }))
+    pass(2)
+  }
   await use(
     server,
     node.id,
@@ -200,7 +210,10 @@ export const seed = async ({ person, server }: ConsoleTest, text: Wording = plai
   await agentIs(server, task, "ready")
   await aTask(server, chat, await person("member"), { name: "upgrade", display_name: text("Upgrade to Node.js 24") })
 
-  for (const token_name of ["laptop", "ci", "editor"]) await made("POST", "/users/me/keys/tokens", { token_name, lifetime: 5 * 86_400e9 })
+  for (const token_name of ["laptop", "ci", "editor"]) {
+    await made("POST", "/users/me/keys/tokens", { token_name, lifetime: 5 * 86_400e9 })
+    pass(1)
+  }
   await made("POST", "/organizations/default/groups", { name: "platform", display_name: text("Platform team") })
   const application = await made("POST", "/oauth2-provider/apps", {
     name: "dashboards",
@@ -210,9 +223,15 @@ export const seed = async ({ person, server }: ConsoleTest, text: Wording = plai
   await made("PUT", "/appearance", {
     application_name: "",
     logo_url: "",
-    announcement_banners: [{ enabled: true, message: text("Maintenance on Sunday at 06:00 UTC.", 512), background_color: "#4a40cf" }]
+    // It would stand in every picture
+    announcement_banners: [
+      { enabled: text !== plain, message: text("Maintenance on Sunday at 06:00 UTC.", 512), background_color: "#4a40cf" }
+    ]
   })
+  for (const workspace of running) await connect(server, workspace)
+  pass(0.4)
   // The log of the audit has a refusal too
   await server.call("POST", "/users/login", { body: { email: "owner@example.com", password: `not ${ownerPassword}` } })
+  pass(0.2)
   return { application: application.id, group: "platform", task: "nightly-build" }
 }
