@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from "react"
 import { timeText } from "../texts/ui.js"
-import { Tooltip } from "./Tooltip.js"
 
 const units: ReadonlyArray<readonly [unit: Intl.RelativeTimeFormatUnit, milliseconds: number]> = [
   ["year", 31_557_600_000],
@@ -57,9 +56,10 @@ export const Time = ({ at }: { readonly at: string | number | null | undefined }
   if (date.getTime() <= 0) return <span className="faint">{timeText.never}</span>
   if (Number.isNaN(date.getTime())) return <span>{at}</span>
   return (
-    <Tooltip label={exactTime(date.getTime())}>
-      <time dateTime={date.toISOString()}>{relativeTime(date.getTime(), Math.max(now, Date.now()))}</time>
-    </Tooltip>
+    // The browser's own tooltip: lists show many times, and draw their rows while they scroll
+    <time dateTime={date.toISOString()} title={exactTime(date.getTime())}>
+      {relativeTime(date.getTime(), Math.max(now, Date.now()))}
+    </time>
   )
 }
 

@@ -111,8 +111,10 @@ export const WorkspaceList = () => {
   const deletable = selected.filter(canDelete)
 
   const { mutate } = act
+  const { mutate: star } = useFavorite()
   const columns = useMemo(
     (): ReadonlyArray<Column<Workspace>> => [
+      { id: "name", header: heads.name, width: "minmax(0, 2.2fr)", cell: (row) => <NameCell workspace={row} onStar={star} /> },
       ...plainColumns,
       {
         id: "actions",
@@ -129,7 +131,7 @@ export const WorkspaceList = () => {
         )
       }
     ],
-    [may.act, me.id, mutate]
+    [may.act, me.id, mutate, star]
   )
 
   return (
@@ -217,7 +219,6 @@ export const WorkspaceList = () => {
 const { columns: heads } = workspacesText
 
 const plainColumns: ReadonlyArray<Column<Workspace>> = [
-  { id: "name", header: heads.name, width: "minmax(0, 2.2fr)", cell: (row) => <NameCell workspace={row} /> },
   { id: "status", header: heads.status, width: "minmax(92px, 1fr)", from: 576, cell: (row) => <StatusCell workspace={row} /> },
   {
     id: "template",
@@ -241,9 +242,8 @@ const plainColumns: ReadonlyArray<Column<Workspace>> = [
   }
 ]
 
-const NameCell = ({ workspace }: { readonly workspace: Workspace }) => {
+const NameCell = ({ onStar, workspace }: { readonly workspace: Workspace; readonly onStar: (workspace: Workspace) => void }) => {
   const { favorite, name, outdated, owner_name, shared_with = [], template_icon, template_display_name, template_name } = workspace
-  const star = useFavorite()
   return (
     <div className="ws-name">
       <Avatar name={template_display_name || template_name} src={template_icon} size={32} isThing />
@@ -257,7 +257,7 @@ const NameCell = ({ workspace }: { readonly workspace: Workspace }) => {
             className="ws-star"
             aria-pressed={favorite}
             aria-label={favorite ? workspacesText.unfavorite : workspacesText.favorite}
-            onClick={() => star.mutate(workspace)}
+            onClick={() => onStar(workspace)}
           >
             <Star aria-hidden />
           </button>
