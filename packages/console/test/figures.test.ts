@@ -1,0 +1,109 @@
+/**
+ * How much work the console gives the browser's main thread, on a list of 10,000 workspaces. Times are of the processor: a busy machine changes them
+ * little.
+ */
+import type { CDPSession, Page } from "playwright-core"
+import { expect, it } from "vitest"
+import { aTemplate } from "../../../test/http/templates.js"
+import { aWorkspace } from "../../../test/http/workspaceCalls.js"
+import { testEngines } from "../../../test/outside/engine.js"
+import { describeConsole, type Window } from "./browser.js"
+import { nextPicture } from "./visiting.js"
+
+const count = 10_000
+
+/**
+ * Milliseconds of work: until the first paint; from a key to the picture that shows what it did; and for each picture while rows scroll by. On a processor
+ * that is four times slower an interaction has 100 milliseconds, and 60 pictures in a second leave 16.7 to each. The menu of a row is not there yet. A
+ * third is added to what a busy machine makes slower.
+ */
+const budgets = { load: 600, move: 25, select: 25, menu: 50, frame: 22 }
+
+/** Has the interface answer as many workspaces as the figures are of, each like a real one. */
+const answerMany = async ({ context }: Window, one: Readonly<Record<string, unknown>>): Promise<void> =>
+  void (await context.route(/\/api\/v2\/workspaces\?/, (route) => {
+    const { searchParams } = new URL(route.request().url())
+    const [offset, limit] = [Number(searchParams.get("offset") ?? 0), Number(searchParams.get("limit") ?? 0)]
+    const workspaces = Array.from({ length: Math.min(limit, count - offset) }, (_, index) => {
+      const number = String(offset + index).padStart(12, "0")
+      return { ...one, id: `${String(one["id"]).slice(0, 24)}${number}`, name: `w${number}` }
+    })
+    return route.fulfill({ contentType: "application/json", body: JSON.stringify({ count, workspaces }) })
+  }))
+
+/** Measures the work of the page's main thread, in milliseconds, until what is done has been drawn. */
+const meterOf = async (session: CDPSession, page: Page) => {
+  await session.send("Performance.enable", { timeDomain: "threadTicks" })
+  const spent = async (): Promise<number> => {
+    const { metrics } = await session.send("Performance.getMetrics")
+    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000
+  }
+  return async (act: () => Promise<unknown>): Promise<number> => {
+    const before = await spent()
+    await act()
+    await page.evaluate(nextPicture)
+    return (await spent()) - before
+  }
+}
+
+/** The least of some measurements: what else the browser does only adds to them. */
+const leastOf = async (times: number, measure: (round: number) => Promise<number>): Promise<number> => {
+  const figures: Array<number> = []
+  for (let round = 0; round < times; round += 1) figures.push(await measure(round))
+  return Math.min(...figures)
+}
+
+describeConsole(
+  "the figures of a long list",
+  (console) => {
+    it("stay in the budgets of first paint, interaction and scrolling", async () => {
+      const { open, server } = console()
+      const owner = server.owner()
+      const template = await aTemplate(
+        server,
+        { started: [{ name: "machine", agents: [{ name: "main" }] }] },
+        { name: "many", icon: "/icon/nodejs.svg" }
+      )
+      const { id } = await aWorkspace(server, template, owner, { name: "first" })
+      const one = (await server.call("GET", `/workspaces/${id}`, { token: owner.token })).body as Readonly<Record<string, unknown>>
+      const window = await open("owner")
+      const { context, go, page } = window
+      await answerMany(window, one)
+      const session = await context.newCDPSession(page)
+      const measure = await meterOf(session, page)
+
+      const load = await measure(() => go("/workspaces"))
+      await page.getByRole("row", { name: "w000000000009" }).waitFor()
+
+      const more = (round: number) => page.getByRole("button", { name: `More actions for w${String(round + 2).padStart(12, "0")}` })
+      const menu = await leastOf(5, async (round) => {
+        await more(round).focus()
+        const figure = await measure(async () => {
+          await page.keyboard.press("Enter")
+          await page.locator(".menu").waitFor()
+        })
+        await page.keyboard.press("Escape")
+        await page.getByRole("menu").waitFor({ state: "detached" })
+        return figure
+      })
+      const move = await leastOf(5, () => measure(() => page.keyboard.press("j")))
+      const select = await leastOf(4, () => measure(() => page.keyboard.press("x")))
+      const pictures = 60
+      const scroll = await leastOf(3, () =>
+        measure(() =>
+          page.evaluate(async (left) => {
+            for (; left > 0; left -= 1) {
+              document.querySelector("main")?.scrollBy(0, 56)
+              await new Promise(requestAnimationFrame)
+            }
+          }, pictures)
+        )
+      )
+      const figures = { load, move, select, menu, frame: scroll / pictures }
+      for (const name of ["load", "move", "select", "menu", "frame"] as const)
+        expect(figures[name], `${name}: ${JSON.stringify(figures)}`).toBeLessThan(budgets[name])
+      await context.close()
+    })
+  },
+  { provisioner: testEngines }
+)
