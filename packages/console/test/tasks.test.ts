@@ -11,7 +11,7 @@ import { describeConsole, expectWellMade } from "./browser.js"
 const hostile = '<img src=x onerror="alert(1)"> \u202Egnirts'
 
 describeConsole(
-  "tasks",
+  "tasks in the console",
   (console) => {
     let app: TestApp
     beforeAll(async () => {

@@ -9,7 +9,7 @@ import { describeConsole, expectWellMade } from "./browser.js"
 const hostile = '<img src=x onerror="alert(1)"> \u202Egnirts'
 
 describeConsole(
-  "templates",
+  "the templates of an organization",
   (console) => {
     it("show what they are, and keep their versions", async () => {
       const { open, server } = console()
