@@ -30,6 +30,13 @@ it("background work that repeats is started in one way", () => {
   expect(others.map((file) => relative(root, file)).toSorted()).toStrictEqual(allowed.toSorted())
 })
 
+it("bounds of time are not left to a signal that garbage collection may take", () => {
+  const files = readdirSync(join(root, "packages")).flatMap(sourcesOf)
+  // Node holds a signal of `AbortSignal.timeout` for whom listens to it, and not for a signal that `AbortSignal.any` makes of it
+  const unbounded = files.filter((file) => /AbortSignal\.any\(/.test(readFileSync(file, "utf8")))
+  expect(unbounded.map((file) => relative(root, file))).toStrictEqual([])
+})
+
 it("work of the services that outlives its fiber has no part in a transaction of it", () => {
   const forks = sourcesOf("core").flatMap((file) =>
     Array.from(readFileSync(file, "utf8").matchAll(/(afterwards,\s+)?Effect\.fork\w+(\(afterwards\()?/g), ([fork, piped, wrapped]) => ({

@@ -17,8 +17,23 @@ export const workspaceOf = (client: Client, named: string, signal: AbortSignal):
   return workspaces.getWorkspaceByName(client, { user: owner, workspacename: name }, { signal })
 }
 
-/** A signal that also ends after some milliseconds. */
-export const within = (signal: AbortSignal, time: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(time)])
+/**
+ * A signal that also ends after some milliseconds. Node holds a signal of `AbortSignal.timeout` for its listeners, and not for a signal that
+ * `AbortSignal.any` makes of it: garbage collection would take it, and the time would never end.
+ */
+export const within = (signal: AbortSignal, time: number): AbortSignal => {
+  const controller = new AbortController()
+  const late = AbortSignal.timeout(time)
+  const end = ({ reason }: AbortSignal): void => {
+    signal.removeEventListener("abort", left)
+    controller.abort(reason)
+  }
+  const left = (): void => end(signal)
+  late.addEventListener("abort", () => end(late))
+  signal.addEventListener("abort", left)
+  if (signal.aborted) left()
+  return controller.signal
+}
 
 /** The workspace as one to work in; waits for a moment while it starts. */
 export const sandboxOf = async (client: Client, named: string, signal: AbortSignal): Promise<Sandbox> => {

@@ -62,15 +62,18 @@ export const openInBrowser = (address: string, env: NodeJS.ProcessEnv): void => 
 }
 
 const withTime = async <A>(promise: Promise<A>, signal: AbortSignal): Promise<A> => {
-  const late = AbortSignal.timeout(patience)
-  const any = AbortSignal.any([signal, late])
+  let end: () => void = () => undefined
   const ended = new Promise<never>((_, reject) => {
-    any.addEventListener("abort", () => {
-      const failure = new Failure({ message: "No login came back from the browser.", code: exitCodes.notLoggedIn })
-      reject(signal.aborted ? signal.reason : failure)
-    })
+    const failure = new Failure({ message: "No login came back from the browser.", code: exitCodes.notLoggedIn })
+    const timer = setTimeout(() => reject(failure), patience)
+    const left = (): void => reject(signal.reason)
+    signal.addEventListener("abort", left)
+    end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", left)
+    }
   })
-  return Promise.race([promise, ended])
+  return Promise.race([promise, ended]).finally(end)
 }
 
 export interface BrowserLogin {

@@ -49,14 +49,19 @@ const unanswered = (what: string, reason: string, cause?: unknown): Failure =>
 /** Asks an endpoint. `what` says what failed, if it does. Without a signal, nothing but its time ends the request. */
 export const post = async (ended: AbortSignal | undefined, url: string, { body, headers }: Form, what: string): Promise<Answer> => {
   const isForm = typeof body !== "string"
-  const late = AbortSignal.timeout(answerTime)
+  // `AbortSignal.any` lets garbage collection take a signal of `AbortSignal.timeout`, whose time then never ends
+  const controller = new AbortController()
+  const end = (): void => controller.abort(ended?.reason)
+  const timer = setTimeout(end, answerTime)
+  if (ended?.aborted === true) end()
+  ended?.addEventListener("abort", end)
   try {
     const response = await httpFetch(url, {
       body: String(body),
       headers: isForm ? { "Content-Type": "application/x-www-form-urlencoded" } : { ...headers },
       method: "POST",
       redirect: "error",
-      signal: ended === undefined ? late : AbortSignal.any([ended, late])
+      signal: controller.signal
     })
     const answer: Answer = Object(await response.json().catch(() => ({})))
     if (response.status === 429 || response.status >= 500) throw unanswered(what, `answered with the status ${response.status}`)
@@ -66,6 +71,9 @@ export const post = async (ended: AbortSignal | undefined, url: string, { body, 
     if (cause instanceof Failure) throw cause
     ended?.throwIfAborted()
     throw unanswered(what, "did not answer", cause)
+  } finally {
+    clearTimeout(timer)
+    ended?.removeEventListener("abort", end)
   }
 }
 

@@ -14,16 +14,29 @@ export interface BoundedRequest {
 
 /** Asks a provider: follows no redirection, waits for a bounded time, and reads a bounded answer to its end. */
 export const boundedFetch = async (url: string | URL, { body, headers, method, signal }: BoundedRequest = {}): Promise<Response> => {
-  const deadline = AbortSignal.timeout(answerTimeout * 1000)
-  const response = await fetch(url, {
-    method: method ?? "GET",
-    ...(headers === undefined ? {} : { headers: new Headers(headers) }),
-    ...(body === undefined ? {} : { body }),
-    redirect: "manual",
-    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline])
-  })
-  const { headers: answered, status } = response
-  return new Response(hasNoBody(status) ? null : await readBounded(response), { status, headers: answered })
+  // `AbortSignal.any` lets garbage collection take a signal of `AbortSignal.timeout`, whose time then never ends
+  const controller = new AbortController()
+  const end = (): void => controller.abort(signal?.reason)
+  const timer = setTimeout(
+    () => controller.abort(new DOMException("the provider did not answer in time", "TimeoutError")),
+    answerTimeout * 1_000
+  )
+  if (signal?.aborted === true) end()
+  signal?.addEventListener("abort", end)
+  try {
+    const response = await fetch(url, {
+      method: method ?? "GET",
+      ...(headers === undefined ? {} : { headers: new Headers(headers) }),
+      ...(body === undefined ? {} : { body }),
+      redirect: "manual",
+      signal: controller.signal
+    })
+    const { headers: answered, status } = response
+    return new Response(hasNoBody(status) ? null : await readBounded(response), { status, headers: answered })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", end)
+  }
 }
 
 /** Statuses that a `Response` with a body cannot have. */

@@ -39,27 +39,31 @@ const optionOf = (status: number): string => (status === 401 ? "token" : status 
 const post = (
   { names, primaryAccessUrl, token }: Registrant,
   operation: string,
-  body: object,
+  registration: object,
   within = answerWithin
 ): Effect.Effect<void, Unregistered> =>
   Effect.gen(function* () {
-    const response = yield* Effect.tryPromise({
+    const { answer, body } = yield* Effect.tryPromise({
       try: (signal) =>
         fetch(`${primaryAccessUrl}/api/v2/workspaceproxies/me/${operation}`, {
           method: "POST",
           headers: { "content-type": "application/json", [names.proxyTokenHeader]: Redacted.value(token) },
-          body: JSON.stringify(body),
+          body: JSON.stringify(registration),
           redirect: "error",
-          signal: AbortSignal.any([signal, AbortSignal.timeout(within)])
-        }),
+          signal
+        }).then(async (answer) => ({ answer, body: (await answer.json().catch(() => undefined)) as unknown })),
       catch: (error) => new Unregistered({ message: reasonOf(error) })
-    })
-    const answer = yield* Effect.option(Effect.tryPromise(() => response.json()))
-    if (response.ok) return
-    const { message } = yield* Effect.orElseSucceed(Effect.flatMap(answer, Schema.decodeUnknown(Refusal)), () => ({
-      message: `The service answers with status ${response.status}.`
+    }).pipe(
+      Effect.timeoutFail({
+        duration: within,
+        onTimeout: () => new Unregistered({ message: `the service did not answer within ${within / 1_000} seconds` })
+      })
+    )
+    if (answer.ok) return
+    const { message } = yield* Effect.orElseSucceed(Schema.decodeUnknown(Refusal)(body), () => ({
+      message: `The service answers with status ${answer.status}.`
     }))
-    return yield* new Unregistered({ message, status: response.status })
+    return yield* new Unregistered({ message, status: answer.status })
   })
 
 /** Whether the service has said anything, be it a refusal. */

@@ -159,11 +159,19 @@ export const find = async (asked: Search): Promise<Findings> => {
   }
   if (!(await stat(directory)).isDirectory()) throw refusal(409, directory, "is not a directory", "ENOTDIR")
   const matches: Array<Match> = []
-  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(asked.timeout)])
+  // `AbortSignal.any` lets garbage collection take a signal of `AbortSignal.timeout`, whose time then never ends
+  const controller = new AbortController()
+  const end = (): void => controller.abort(asked.signal.reason)
+  const timer = setTimeout(() => controller.abort(), asked.timeout)
+  if (asked.signal.aborted) end()
+  asked.signal.addEventListener("abort", end)
   try {
-    return { matches, truncated: !(await search({ ...asked, signal }, matches)) }
+    return { matches, truncated: !(await search({ ...asked, signal: controller.signal }, matches)) }
   } catch (error) {
-    if (asked.signal.aborted || !signal.aborted) throw error
+    if (asked.signal.aborted || !controller.signal.aborted) throw error
     return { matches, truncated: true }
+  } finally {
+    clearTimeout(timer)
+    asked.signal.removeEventListener("abort", end)
   }
 }
