@@ -24,11 +24,21 @@ export interface Receiver {
 const headEnd = Buffer.from("\r\n\r\n")
 const lineEnd = Buffer.from("\r\n")
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
-const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/
+const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const digits = /^\d{1,15}$/
 
 const notHttp = "Its answer is not HTTP."
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
+
+/** A value without the spaces and tabs around it. An expression would take the square of a value's length, and `trim` would take bytes above ASCII too. */
+const trimmed = (value: string): string => {
+  let [start, end] = [0, value.length]
+  while (start < end && isSpace(value.charCodeAt(start))) start++
+  while (end > start && isSpace(value.charCodeAt(end - 1))) end--
+  return value.slice(start, end)
+}
 
 /** How the body ends. */
 type Framing = { readonly left: number } | "chunked" | "close"
@@ -53,7 +63,7 @@ const parsed = (text: string, isHead: boolean): Head | undefined => {
   for (let at = 1; at < lines.length; at++) {
     const [, name = "", padded = ""] = field.exec(lines[at] ?? "") ?? []
     if (name === "") return undefined
-    const value = padded.trimEnd()
+    const value = trimmed(padded)
     rawHeaders.push(name, value)
     if (name.length === 14 && name.toLowerCase() === "content-length") {
       if (length !== undefined || !digits.test(value)) return undefined
@@ -74,19 +84,27 @@ const parsed = (text: string, isHead: boolean): Head | undefined => {
 
 const firstBytes = Buffer.from("HTTP/1.")
 
-/** Whether bytes can be the beginning of a head. */
-const isBegun = (bytes: Buffer): boolean => {
+/** Whether bytes can be the beginning of a head, of which those before `from` have been looked at. */
+const isBegun = (bytes: Buffer, from: number): boolean => {
   const size = Math.min(bytes.length, firstBytes.length)
-  return firstBytes.compare(bytes, 0, size, 0, size) === 0 && !/(?:^|[^\r])\n/.test(bytes.toString("latin1"))
+  if (firstBytes.compare(bytes, 0, size, 0, size) !== 0) return false
+  for (let at = bytes.indexOf(0x0a, from); at >= 0; at = bytes.indexOf(0x0a, at + 1)) if (bytes[at - 1] !== 0x0d) return false
+  return true
 }
+
+const nothing = Buffer.alloc(0)
 
 type State = "head" | "length" | "close" | "chunk" | "in chunk" | "behind chunk" | "trailers" | "over"
 
 /** Reads one answer. */
 export class AnswerReader {
   private state: State = "head"
-  /** What has come of a line or head that is not whole. */
-  private gathered: Buffer | undefined
+  /** Begins with what has come of a line or head that is not whole. */
+  private room: Buffer = nothing
+  /** How many bytes those are. */
+  private gathered = 0
+  /** How many of them are not looked at again. */
+  private searched = 0
   private left = 0
   private heads = 0
   private trailers = 0
@@ -100,10 +118,7 @@ export class AnswerReader {
   /** Takes the next bytes of the connection. */
   take(chunk: Uint8Array): void {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    if (this.gathered !== undefined) {
-      bytes = Buffer.concat([this.gathered, bytes])
-      this.gathered = undefined
-    }
+    if (this.gathered > 0) bytes = this.joined(bytes)
     let rest: Buffer | undefined = bytes
     while (rest !== undefined && rest.length > 0 && this.state !== "over") rest = this.step(rest)
     // Bytes that nothing has asked for
@@ -118,7 +133,7 @@ export class AnswerReader {
       this.isKept = false
       this.state = "over"
       this.finish()
-    } else if (this.state === "head" && this.gathered === undefined) {
+    } else if (this.state === "head" && this.gathered === 0) {
       this.fail("It broke the connection off without an answer.")
     } else {
       this.fail(notHttp)
@@ -139,6 +154,37 @@ export class AnswerReader {
     this.state = "over"
     this.receiver.fail(message)
     return undefined
+  }
+
+  /** Puts bytes behind those that are gathered. The room doubles, so that many small pieces take about the time of a large one. */
+  private joined(bytes: Buffer): Buffer {
+    const size = this.gathered + bytes.length
+    if (size > this.room.length) {
+      const larger = Buffer.allocUnsafe(Math.max(size, this.room.length * 2))
+      this.room.copy(larger, 0, 0, this.gathered)
+      this.room = larger
+    }
+    bytes.copy(this.room, this.gathered)
+    this.gathered = 0
+    return this.room.subarray(0, size)
+  }
+
+  /** Gathers bytes until more come. An end that they lack may begin with `overlap` of them. */
+  private gather(bytes: Buffer, overlap: number): undefined {
+    if (bytes.buffer !== this.room.buffer || bytes.byteOffset !== this.room.byteOffset) this.room = bytes
+    this.gathered = bytes.length
+    this.searched = Math.max(0, bytes.length - overlap)
+    return undefined
+  }
+
+  /** Where an end begins; negative where it has not come. */
+  private endOf(bytes: Buffer, end: Buffer): number {
+    const at = bytes.indexOf(end, this.searched)
+    if (at < 0) return at
+    // Pieces of a body may follow, which the room has to leave as they are
+    this.room = nothing
+    this.searched = 0
+    return at
   }
 
   /** Reads what the state asks for, and returns the bytes behind it; undefined where more has to come. */
@@ -164,14 +210,13 @@ export class AnswerReader {
   }
 
   private readHead(bytes: Buffer): Buffer | undefined {
-    const end = bytes.indexOf(headEnd)
+    const end = this.endOf(bytes, headEnd)
     const size = end < 0 ? bytes.length : end + 4
     if (this.heads + size > maximumHead) return this.fail("The head of its answer is too large.")
     if (end < 0) {
       // Otherwise a program that speaks another protocol would be waited for
-      if (!isBegun(bytes)) return this.fail(notHttp)
-      this.gathered = bytes
-      return undefined
+      if (!isBegun(bytes, this.searched)) return this.fail(notHttp)
+      return this.gather(bytes, headEnd.length - 1)
     }
     const head = parsed(bytes.toString("latin1", 0, end), this.isHead)
     // No other protocol was asked for
@@ -204,11 +249,10 @@ export class AnswerReader {
 
   /** The next line, without its end; undefined where more has to come. */
   private line(bytes: Buffer): string | undefined {
-    const end = bytes.indexOf(lineEnd)
+    const end = this.endOf(bytes, lineEnd)
     if ((end < 0 ? bytes.length : end) > maximumChunkLine) return this.fail(notHttp)
     if (end >= 0) return bytes.toString("latin1", 0, end)
-    this.gathered = bytes
-    return undefined
+    return this.gather(bytes, lineEnd.length - 1)
   }
 
   private readChunkLine(bytes: Buffer): Buffer | undefined {
@@ -222,10 +266,7 @@ export class AnswerReader {
   }
 
   private readChunkEnd(bytes: Buffer): Buffer | undefined {
-    if (bytes.length < 2) {
-      this.gathered = bytes
-      return undefined
-    }
+    if (bytes.length < 2) return this.gather(bytes, bytes.length)
     if (bytes[0] !== 13 || bytes[1] !== 10) return this.fail(notHttp)
     this.state = "chunk"
     return bytes.subarray(2)

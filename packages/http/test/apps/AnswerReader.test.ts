@@ -77,6 +77,30 @@ describe("an answer of an app", () => {
     const { rawHeaders } = read([head("X-a:  \xe9\t b \t", "Set-Cookie: a", "Set-Cookie: b", "Empty:", "Content-Length: 0")])
     expect(rawHeaders).toStrictEqual(["X-a", "\xe9\t b", "Set-Cookie", "a", "Set-Cookie", "b", "Empty", "", "Content-Length", "0"])
   })
+
+  it("keeps bytes of texts that only look like spaces", () => {
+    const place = Buffer.from("/voilà").toString("latin1")
+    expect(read([head(`Location: ${place}`, "Content-Length: 0")]).rawHeaders.slice(0, 2)).toStrictEqual(["Location", place])
+  })
+
+  it("takes no more time than its size asks for", () => {
+    const spaces = " ".repeat(60_000)
+    const answers = [
+      [...`${head(`A: ${"x".repeat(60_000)}`, "Content-Length: 0")}`],
+      [...head("Transfer-Encoding: chunked"), ...`1;${"x".repeat(16_000)}\r\na\r\n0\r\n\r\n`],
+      [head(`A:${spaces}x`, "Content-Length: 0")],
+      [head(`A: x${spaces}x`, "Content-Length: 0")],
+      [head(`A:${spaces}\x01`)],
+      [head("Transfer-Encoding: chunked"), `0\r\nA:${spaces.slice(0, 16_000)}\x01\r\n\r\n`]
+    ]
+    // One that took the square of its size needed seconds
+    for (const answer of answers) {
+      const before = process.cpuUsage()
+      read(answer)
+      const { system, user } = process.cpuUsage(before)
+      expect((system + user) / 1000).toBeLessThan(500)
+    }
+  })
 })
 
 describe("what is no answer", () => {
@@ -88,6 +112,8 @@ describe("what is no answer", () => {
     head("Content-Length : 5"),
     head("X\0: y"),
     head("X: \x01"),
+    head("Transfer-Encoding: chunked\xa0"),
+    head("Content-Length: 5\xa0"),
     head(": y"),
     head("no colon"),
     head("Content-Length: 5", "Content-Length: 5"),
