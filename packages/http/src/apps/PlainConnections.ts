@@ -3,6 +3,7 @@ import { type Clock, Effect, Exit, type Scope } from "effect"
 import type { Duplex } from "node:stream"
 import { AnswerReader, type Receiver } from "./AnswerReader.js"
 import { failureOf, openOwn } from "./AppConnections.js"
+import { AppFailed } from "./appReach.js"
 
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
@@ -14,16 +15,20 @@ const lookEvery = 500
 const maximumKept = 32
 const maximumKeptOfAgent = 64
 
+/** Where what happens to a request goes to. */
+export interface PlainReceiver extends Receiver {
+  /** The connection has ended. A request that finds it stale may be sent again on another one: the app may have closed it before it saw the request. */
+  readonly broken: (error: Error, isStale: boolean) => void
+}
+
 /** A connection, which carries one request at a time. */
 export class PlainConnection {
   private reader: AnswerReader | undefined
-  private receiver: (Receiver & { readonly broken: (error: Error) => void }) | undefined
+  private receiver: PlainReceiver | undefined
   private hasAnswered = false
   private isPaused = false
-  /** How many requests it has carried before the present one. */
-  private carried = -1
-  /** When it was last used, in milliseconds. */
-  since = 0
+  /** Since when it is unused, in milliseconds; undefined for one that has not been kept. */
+  since: number | undefined
 
   constructor(
     private readonly socket: Duplex,
@@ -38,18 +43,12 @@ export class PlainConnection {
       .on("close", () => this.broken(new Error("It broke the connection off without an answer.")))
   }
 
-  /** Whether a request that found the connection broken may be sent again on another one: the app may have closed it before it saw the request. */
-  get isStale(): boolean {
-    return this.carried > 0 && !this.hasAnswered
-  }
-
   get isOpen(): boolean {
     return !this.socket.destroyed && !this.socket.readableEnded
   }
 
   /** Sends a request without a body. */
-  send(head: string, isHead: boolean, receiver: Receiver & { readonly broken: (error: Error) => void }): void {
-    this.carried += 1
+  send(head: string, isHead: boolean, receiver: PlainReceiver): void {
     this.hasAnswered = false
     this.receiver = receiver
     this.reader = new AnswerReader(isHead, {
@@ -102,7 +101,7 @@ export class PlainConnection {
 
   private ended(): void {
     if (this.reader === undefined) return this.destroy()
-    if (this.isStale) return this.broken(new Error("It broke the connection off without an answer."))
+    if (!this.hasAnswered) return this.broken(new Error("It broke the connection off without an answer."))
     this.reader.close()
     this.socket.destroy()
   }
@@ -113,7 +112,8 @@ export class PlainConnection {
     this.reader = undefined
     this.socket.destroy()
     if (receiver === undefined) this.over(this, false)
-    else receiver.broken(error)
+    // An app that is silent has the request, and would have it once more
+    else receiver.broken(error, this.since !== undefined && !this.hasAnswered && !(error instanceof AppFailed))
   }
 }
 
@@ -189,7 +189,7 @@ export class PlainConnections {
   private look(): void {
     const before = this.clock.unsafeCurrentTimeMillis() - keptFor
     for (const [key, connections] of this.idle) {
-      for (const connection of connections.filter(({ since }) => since <= before)) {
+      for (const connection of connections.filter(({ since = 0 }) => since <= before)) {
         this.forget(connection)
         connection.destroy()
       }

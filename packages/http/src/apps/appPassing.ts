@@ -91,8 +91,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       if (isOver) return
       client.on("close", closed)
 
-      const broken = (error: Error): void => {
-        const isStale = connection?.isStale === true
+      const broken = (error: Error, isStale = false): void => {
         connection = undefined
         if (isOver) return
         if (hasAnswered) cut()

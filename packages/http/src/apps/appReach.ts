@@ -39,7 +39,7 @@ export const connection = ({ idle, target, url }: Reached): Effect.Effect<Duplex
       Effect.timeoutFail({ duration: reachWithin, onTimeout: () => failed("The application could not be reached in time.") })
     )
     let socket: Duplex | undefined
-    const idleEnd = (): void => void socket?.destroy(new Error("The application is silent for too long."))
+    const idleEnd = (): void => void socket?.destroy(failed("The application is silent for too long."))
     const plain = yield* agentSocket(yield* watched(stream, idle, idleEnd))
     socket = plain
     if (url.protocol === "http:") return plain

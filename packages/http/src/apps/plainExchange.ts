@@ -32,11 +32,11 @@ export const plainExchange = (
       end()
       settle(Effect.interrupt)
     }
-    const broken = (error: Error): void => {
-      const isStale = connection?.isStale === true
+    const broken = (error: Error, isStale = false): void => {
       connection = undefined
       if (isOver) return
-      if (isStale) return attempt()
+      // Others that were kept may be as stale
+      if (isStale) return openNew()
       body.destroy(error)
       settle(Effect.fail(error instanceof AppFailed ? error : failureOf(error)))
     }
@@ -58,19 +58,17 @@ export const plainExchange = (
         broken
       })
     }
-    /** A connection that has ended under the request makes way for another one. There is an end of those that were kept. */
-    const attempt = (): void => {
-      const kept = connections.take(opening.key)
-      if (kept !== undefined) return sendOn(kept)
+    const openNew = (): void =>
       connections.open(opening, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false
         else sendOn(opened)
         return true
       })
-    }
     if (signal.aborted) return settle(Effect.interrupt)
     signal.addEventListener("abort", abort)
-    attempt()
+    const kept = connections.take(opening.key)
+    if (kept === undefined) openNew()
+    else sendOn(kept)
     return Effect.sync(abort)
   }).pipe(Effect.flatten)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { once } from "node:events"
 import { Duplex } from "node:stream"
+import { AppFailed } from "../../src/apps/appReach.js"
 import { type PlainConnection, PlainConnections } from "../../src/apps/PlainConnections.js"
 
 const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -65,6 +66,63 @@ describe("unused connections to apps without TLS", () => {
       socket.push(answer)
       yield* Effect.promise(() => closed)
       expect(connections.take("app")).toBeUndefined()
+    })
+  )
+
+  it.scoped("are stale for a request only where the app has closed them", () =>
+    Effect.gen(function* () {
+      const connections = yield* make
+      const failed = (broken: (socket: Duplex) => void, isNew = false) =>
+        Effect.gen(function* () {
+          const socket: Duplex = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
+          const connection = yield* opened(connections, "one", "app", socket)
+          if (!isNew) {
+            const answered = yield* Effect.fork(ask(connection))
+            yield* Effect.yieldNow()
+            socket.push(answer)
+            yield* Fiber.join(answered)
+            connections.take("app")
+          }
+          return yield* Effect.async<boolean>((resume) => {
+            const unexpected = (): void => resume(Effect.dieMessage("the connection is broken"))
+            connection.send("GET / HTTP/1.1\r\n\r\n", false, {
+              head: unexpected,
+              data: unexpected,
+              end: unexpected,
+              fail: unexpected,
+              broken: (_, isStale) => resume(Effect.succeed(isStale))
+            })
+            broken(socket)
+          })
+        })
+      expect(yield* failed((socket) => void socket.push(null))).toBe(true)
+      expect(yield* failed((socket) => void socket.destroy())).toBe(true)
+      expect(yield* failed((socket) => void socket.destroy(), true)).toBe(false)
+      expect(yield* failed((socket) => void socket.destroy(new AppFailed({ message: "The application is silent for too long." })))).toBe(
+        false
+      )
+    })
+  )
+
+  it.scoped("that were opened for a request that went may have been closed since", () =>
+    Effect.gen(function* () {
+      const connections = yield* make
+      const socket: Duplex = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
+      yield* Effect.sync(() => connections.open({ agentId: "one", key: "app", open: Effect.succeed(socket) }, () => false))
+      const connection = yield* Effect.repeat(
+        Effect.zipRight(
+          Effect.yieldNow(),
+          Effect.sync(() => connections.take("app"))
+        ),
+        { until: (taken) => taken !== undefined }
+      )
+      const isStale = Effect.async<boolean>((resume) => {
+        const unexpected = (): void => resume(Effect.dieMessage("the connection is broken"))
+        const broken = (_: Error, isStale: boolean): void => resume(Effect.succeed(isStale))
+        connection?.send("GET / HTTP/1.1\r\n\r\n", false, { head: unexpected, data: unexpected, end: unexpected, fail: unexpected, broken })
+        socket.push(null)
+      })
+      expect(yield* isStale).toBe(true)
     })
   )
 })

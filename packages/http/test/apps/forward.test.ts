@@ -127,6 +127,32 @@ describe("an exchange whose body breaks off", () => {
   )
 })
 
+describe("an exchange on a connection that is kept", () => {
+  it.scoped("fails after ten minutes, and is not sent again", () =>
+    Effect.gen(function* () {
+      const connections = yield* someConnections
+      const { signal } = new AbortController()
+      let isSilent = false
+      let [dialed, sent] = [0, 0]
+      const said = yield* Queue.unbounded<Option.Option<Uint8Array>>()
+      const write = () =>
+        Effect.suspend(() => {
+          sent++
+          return isSilent ? Effect.void : Effect.asVoid(Queue.offer(said, Option.some(Buffer.from("HTTP/1.1 204 No Content\r\n\r\n"))))
+        })
+      const dial = () => Effect.sync(() => (dialed++, { read: Queue.take(said), write, finish: Effect.void }))
+      const ask = Effect.scoped(exchange(asked(signal), connections)).pipe(Effect.provideService(AgentDialer, { dial }))
+      yield* ask
+      isSilent = true
+      const answer = yield* Effect.fork(Effect.flip(ask))
+      yield* Effect.yieldNow()
+      yield* TestClock.adjust("13 minutes")
+      expect(yield* Fiber.join(answer)).toMatchObject({ _tag: "AppFailed", message: "The application is silent for too long." })
+      expect({ dialed, sent }).toStrictEqual({ dialed: 1, sent: 2 })
+    })
+  )
+})
+
 describe("an exchange with an app that answers", () => {
   it.scoped("gives its connection back after HEAD, whose answer has no body to read", () =>
     Effect.gen(function* () {
