@@ -456,6 +456,41 @@ describeAgents("an app on a path", (server) => {
     for (const reader of readers) await expect(reader?.read()).rejects.toThrow()
   })
 
+  it("is opened by each user of the process with the user's own rights", async () => {
+    const { base } = await anAppAt(server(), `http://localhost:${await webApp(echo)}`)
+    const statusOf = async (user: string) => {
+      const client = server().atelier.client({ user })
+      return (await client.fetch(`${client.baseUrl}${base}/`, {})).status
+    }
+    const member = await server().aMember()
+    expect(await statusOf(server().owner().user.username)).toBe(200)
+    expect(await statusOf(member.user.username)).toBe(404)
+  })
+
+  it("shows the head of its answer before there is a body", async () => {
+    const port = await webApp((_, response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders())
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    // The admission of the later one is kept
+    for (let count = 0; count < 3; count++) {
+      const leaving = new AbortController()
+      const { status } = await fetch(`${server().url}${base}/`, { headers: asOwner(server()), signal: leaving.signal })
+      expect(status).toBe(200)
+      leaving.abort()
+    }
+  })
+
+  it("may name its headers like properties of objects", async () => {
+    const port = await program((socket) =>
+      socket.end("HTTP/1.1 200 OK\r\nConstructor: a\r\n__proto__: b\r\n__proto__: c\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    )
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    for (let count = 0; count < 2; count++) {
+      const { headers } = await send(server(), `${base}/`, { headers: asOwner(server()) })
+      expect(headers["constructor"]).toBe("a")
+      expect(Object.keys(headers)).not.toContain("0")
+    }
+  })
+
   it("that a client leaves early stops, also a later one of the same client", async () => {
     const closed: Array<Promise<unknown>> = []
     const port = await webApp((_, response) => {

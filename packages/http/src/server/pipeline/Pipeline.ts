@@ -83,7 +83,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const count = requestMetrics()
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const failed = failureAnswer(yield* StoreFaults)
-    const { identify, isOwn, isTrusted } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
+    const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
     const answerByRoute = routeAnswer(settings, limiter, answerOf)
     const answerByApp = apps === undefined ? undefined : appAnswer(apps, limiter, isOwn, failed)
@@ -189,7 +189,6 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       if (refusalByHead(request, target.path) !== undefined) return false
       if (app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
       const info = infoOf(request, target, peer, undefined, app)
-      if (isTrusted(request, info)) return false
       const admission = answerByApp.admissionOf(request, info, app)
       if (admission === undefined) return false
       info.counted = count(request.method, appPath)

@@ -23,13 +23,13 @@ export interface DirectOutlet extends Pick<Outcomes, "end"> {
 }
 
 /**
- * Answers requests to apps, whose own answers are passed on as they are. `isOwn` says whether a request shows all that identifies its user, so that its
- * admission may be kept.
+ * Answers requests to apps, whose own answers are passed on as they are. `isOwn` says whether the credential and the address of a request are all that
+ * identifies its user, so that its admission may be kept.
  */
 export const appAnswer = (
   { begin, failure, find, holds, keyOf, mayPass, pass, serve }: AppServing,
   limiter: RateLimiter["Type"],
-  isOwn: (info: RequestInfo) => boolean,
+  isOwn: (request: HttpServerRequest.HttpServerRequest, info: RequestInfo) => boolean,
   failed: ReturnType<typeof failureAnswer>
 ) => {
   type Respond = (response: Response) => Response
@@ -72,7 +72,7 @@ export const appAnswer = (
     ): Effect.Effect<Response, never, Scope.Scope> =>
       answered(
         Effect.gen(function* () {
-          const key = isOwn(info) ? keyOf(request, info, app) : undefined
+          const key = isOwn(request, info) ? keyOf(request, info, app) : undefined
           const kept = key === undefined ? undefined : find(key)
           // Before the user is identified, because the user's rights may end during that
           const keep = key === undefined || kept !== undefined ? undefined : begin(key)
@@ -89,7 +89,7 @@ export const appAnswer = (
 
     /** The admission of a request that may be answered without an effect. */
     admissionOf: (request: NodeRequest, info: RequestInfo, app: AppPath): Admission | undefined => {
-      const key = isOwn(info) ? keyOf(request, info, app) : undefined
+      const key = isOwn(request, info) ? keyOf(request, info, app) : undefined
       const kept = key === undefined ? undefined : holds(key)
       return kept !== undefined && mayPass(request, app, kept) ? kept : undefined
     },

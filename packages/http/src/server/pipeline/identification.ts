@@ -14,9 +14,18 @@ const hostPaths = /^\/(?:(?:api|oauth2|external-auth|gitauth)\/|@[^/]+\/[^/]+\/t
 
 /** Finds the users of requests: among the service's own sessions and tokens, and at the host where it has users of its own. */
 export const identification = (users: UserCredentials["Type"], host: HostSessions["Type"], trusted: TrustedSessions["Type"]) => {
-  /** Whether a request shows all that identifies its user: a host with users of its own reads other parts of it. */
-  const isOwn = ({ credential }: RequestInfo): boolean =>
+  /** Whether no host with users of its own has to read other parts of a request. */
+  const isNative = ({ credential }: RequestInfo): boolean =>
     host === undefined || (credential !== undefined && parseCredential(credential) !== undefined)
+
+  /**
+   * Whether the credential and the address of a request are all that identifies its user. The program that embeds the service names users otherwise, and
+   * a proof of possession is for one request.
+   */
+  const isOwn = (request: HttpServerRequest.HttpServerRequest, info: RequestInfo): boolean =>
+    isNative(info) &&
+    dpopTokenOf(request) === undefined &&
+    trusted(request, { ip: info.ip, userAgent: info.userAgent, requestId: info.id }) === undefined
 
   /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
   const identify = (
@@ -29,7 +38,7 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
     const own = trusted(request, { ip, userAgent, requestId: id })
     if (own !== undefined) return Effect.either(own)
     if (credential !== undefined && Uuid.isUuid(credential)) return undefined
-    if (credential !== undefined && isOwn(info))
+    if (credential !== undefined && isNative(info))
       return Effect.either(
         users.authenticate(
           Redacted.make(credential),
@@ -41,9 +50,5 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
     return host !== undefined && (app !== undefined || isPage || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
   }
 
-  /** Whether the program that embeds the service makes the request. */
-  const isTrusted = (request: HttpServerRequest.HttpServerRequest, { id, ip, userAgent }: RequestInfo): boolean =>
-    trusted(request, { ip, userAgent, requestId: id }) !== undefined
-
-  return { isOwn, identify, isTrusted }
+  return { isOwn, identify }
 }
