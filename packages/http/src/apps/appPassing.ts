@@ -45,6 +45,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       let connection: PlainConnection | undefined
       let isOver = false
       let hasAnswered = false
+      let hasBody = false
       let ending: () => void = () => undefined
       let leaveDraining: () => void = () => undefined
       const leaveRight = rights.begin(right, () => ending())
@@ -119,8 +120,11 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
               const headers = headersOf(rawHeaders, request, info, app, admission)
               if (app.address.access_method === "path") headers["x-content-type-options"] = "nosniff"
               client.on("drain", drained).writeHead(status, headers)
+              // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
+              setImmediate(() => void (connection === undefined || hasBody || sending(() => client.flushHeaders())))
             }),
           data: (bytes, isLast) => {
+            hasBody = true
             if (isLast) last = bytes
             else sending(() => void (client.write(bytes) || opened.pause()))
           },

@@ -67,13 +67,18 @@ const sendLive = (target: ServerResponse, { run }: LiveBody): Effect.Effect<void
 const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const over = (): void => resume(Effect.void)
-    source.on("data", (part: Uint8Array) => void (target.write(part) || source.pause()))
+    let hasBegun = false
+    source.on("data", (part: Uint8Array) => {
+      hasBegun = true
+      if (!target.write(part)) source.pause()
+    })
     source.once("end", () => void target.end())
     // The end of the connection follows, and is what counts
     source.on("error", () => undefined)
     source.once("close", () => void (source.readableEnded || target.destroy()))
     target.on("drain", () => void source.resume())
     target.once("finish", over).once("close", over)
+    setImmediate(() => void (hasBegun || target.writableEnded || target.flushHeaders()))
     if (source.destroyed) target.destroy()
     return Effect.sync(() => void source.destroy())
   })
