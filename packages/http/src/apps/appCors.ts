@@ -42,7 +42,7 @@ export const preflightHeaders = (origin: string | undefined, head: Head): Readon
 
 /** The headers of an app's answer with the service's word in place of the app's. */
 export const withLeave = (headers: Headers, origin: string | undefined, isPath: boolean): Headers => {
-  const kept: Headers = {}
+  const kept: Headers = Object.create(null)
   for (const name in headers) {
     const value = headers[name]
     if (value !== undefined && !name.startsWith("access-control-allow-")) kept[name] = value

@@ -169,7 +169,8 @@ export const responseHeaders = (names: Names) => {
   return (raw: ReadonlyArray<string>, scope: Scope): Record<string, string | Array<string>> => {
     const lines = linesOf(raw)
     const isOurConnection = isOfConnection(lines)
-    const headers: Record<string, string | Array<string>> = {}
+    // An app may name its headers like properties of objects
+    const headers: Record<string, string | Array<string>> = Object.create(null)
     for (const [name, given] of lines) {
       const lower = name.toLowerCase()
       if (isOurConnection(lower) || (scope._tag === "Path" && hostWide.has(lower))) continue

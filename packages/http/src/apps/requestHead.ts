@@ -1,7 +1,7 @@
 /** The heads of requests to apps, for connections that are kept. */
 
-/** What has no place in a head: it would begin another line. */
-const breaking = /[\r\n\0]/
+/** What has no place in a head (RFC 9110 §5.5). A character of more than a byte would lose all but its last byte, which may begin another line. */
+const breaking = /[^\t\x20-\x7e\x80-\xff]/
 const breakingPath = /[^\x21-\x7e\x80-\xff]/
 
 /** The head of a request; undefined where it cannot be one. */
