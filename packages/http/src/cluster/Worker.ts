@@ -11,7 +11,7 @@ export interface Worker {
   readonly socket: string
   /** All workers, as the process that has started them sees them. */
   readonly states: () => ReadonlyArray<WorkerState>
-  /** Asks the other workers. One that does not answer within 3 seconds is left out. */
+  /** Asks the other workers. One that does not answer within 3 seconds is left out, and all are if the first process does not answer within 5. */
   readonly ask: () => Promise<ReadonlyArray<Answer>>
   /** Says how this one answers the others; a value that can be cloned. */
   readonly answer: (of: () => Promise<unknown>) => void
@@ -35,9 +35,13 @@ export const takePlace = (environment: NodeJS.ProcessEnv): Place | undefined => 
   return isPlace(place) ? place : undefined
 }
 
+/** Milliseconds until a question counts as unanswered: more than the first process waits for the others. */
+const answeredWithin = 5_000
+
 /** Begins to listen: signals reach all processes of a terminal or a service manager's group, and what counts is what the first process says. */
 export const makeWorker = (
-  place: Place
+  place: Place,
+  { within = answeredWithin } = {}
 ): { readonly worker: Worker; readonly ended: Promise<End>; readonly serves: (greeting: string) => void } => {
   let states: ReadonlyArray<WorkerState> = []
   let answering: (() => Promise<unknown>) | undefined
@@ -75,7 +79,15 @@ export const makeWorker = (
       ask: () =>
         new Promise((resolve) => {
           const id = ++last
-          asked.set(id, resolve)
+          // The first process may be stopped, or have gone
+          const timer = setTimeout(() => {
+            asked.delete(id)
+            resolve([])
+          }, within)
+          asked.set(id, (answers) => {
+            clearTimeout(timer)
+            resolve(answers)
+          })
           say({ kind: "ask", id })
         }),
       answer: (of) => {

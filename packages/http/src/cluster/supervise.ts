@@ -24,6 +24,9 @@ const missingUntilKilled = 12
 /** Milliseconds that the workers have to answer a question to all. */
 const answerWithin = 3_000
 
+/** Milliseconds that a worker has to get to serve. The first one of all has no such bound: it brings the database up to date. */
+const usualStart = 600_000
+
 export interface Supervision {
   /** How many workers. */
   readonly count: number
@@ -33,6 +36,8 @@ export interface Supervision {
   readonly onRestart: (restart: () => void) => void
   /** Milliseconds that a worker has to end, before it is killed. */
   readonly endWithin: number
+  /** Milliseconds that a worker has to get to serve, before it is killed, other than the first one. Default: ten minutes. */
+  readonly startWithin?: number
 }
 
 /** A worker's number, and the process that has it now. */
@@ -49,7 +54,7 @@ interface Slot {
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-const makeCrew = ({ count, endWithin }: Supervision) => {
+const makeCrew = ({ count, endWithin, startWithin = usualStart }: Supervision) => {
   const directory = mkdtempSync(join(tmpdir(), "atelier-"))
   const slots = new Map<number, Slot>()
   const questions = makeQuestions(answerWithin)
@@ -91,6 +96,14 @@ const makeCrew = ({ count, endWithin }: Supervision) => {
       void questions.ask(numbers, put).then((answers) => life.tell({ kind: "answers", id: message.id, answers }))
     }
   }
+  /** Kills a process that does not get to serve: its number would have none, and others would wait for it. */
+  const bound = ({ life, number }: Slot): void => {
+    const timer = setTimeout(() => {
+      say(`Worker ${number} does not serve within ${Math.round(startWithin / 1000)} seconds of its start, and is killed`)
+      life.kill()
+    }, startWithin)
+    void life.ready.then(() => clearTimeout(timer))
+  }
   const start = (number: number): Slot => {
     const before = slots.get(number)
     const life = begin({ number, directory }, (message) => {
@@ -100,6 +113,7 @@ const makeCrew = ({ count, endWithin }: Supervision) => {
     Object.assign(slot, { life, starts: slot.starts + 1, missing: 0, isReplaced: false })
     slots.set(number, slot)
     become(slot, "starting")
+    if (number !== 1 || slot.starts > 1) bound(slot)
     void life.over.then(() => {
       if (slot.life !== life) return
       become(slot, "dead")
@@ -175,13 +189,16 @@ const restart = async (crew: Crew): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve))
     if (crew.isEnding()) return
     if (slot.starts === starts || (await slot.life.ready) === undefined) {
+      if (crew.isEnding()) return
       return say(`The other workers are not replaced: worker ${slot.number} did not serve`)
     }
   }
   say("All workers were replaced")
 }
 
-const restarting = ({ onRestart }: Supervision, crew: Crew): void => {
+/** Listens from now on; what is asked for before `begin` is done then. */
+const restarting = ({ onRestart }: Supervision, crew: Crew): { readonly begin: () => void } => {
+  let hasBegun = false
   let isWanted = false
   let isRunning = false
   const run = async (): Promise<void> => {
@@ -194,8 +211,14 @@ const restarting = ({ onRestart }: Supervision, crew: Crew): void => {
   }
   onRestart(() => {
     isWanted = true
-    if (!isRunning) void run()
+    if (hasBegun && !isRunning) void run()
   })
+  return {
+    begin: () => {
+      hasBegun = true
+      void run()
+    }
+  }
 }
 
 /**
@@ -207,6 +230,8 @@ export const supervise = async (supervision: Supervision): Promise<number> => {
   const crew = makeCrew(supervision)
   try {
     void ended.then(crew.endAll)
+    // Without a listener, the signal for it would end this process
+    const restarts = restarting(supervision, crew)
     const first = crew.start(1)
     const greeting = await first.life.ready
     const more = greeting === undefined || crew.isEnding() ? 0 : count - 1
@@ -222,7 +247,7 @@ export const supervise = async (supervision: Supervision): Promise<number> => {
       return code || 1
     }
     if (greeting !== undefined && !crew.isEnding()) process.stdout.write(greeting)
-    restarting(supervision, crew)
+    restarts.begin()
     return Math.max(...(await Promise.all(slots.map((slot) => keep(crew, slot, ended)))))
   } finally {
     crew.release()

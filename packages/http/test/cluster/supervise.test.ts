@@ -277,6 +277,69 @@ it.each(["", "worker.answer(async () => worker.number)", "worker.answer(() => Pr
   }
 )
 
+it("a worker asks in vain where the first process does not answer", async () => {
+  const worker = `
+    import { makeWorker } from "${new URL("../../dist/cluster/Worker.js", import.meta.url).href}"
+    const { worker } = makeWorker({ number: 1, directory: "." }, { within: 10 })
+    worker.ask().then((answers) => process.send({ kind: "told", answers }))
+  `
+  const script = `
+    cluster.fork().on("message", ({ kind, answers }) => {
+      if (kind !== "told") return
+      console.log(JSON.stringify(answers))
+      process.exit(0)
+    })
+  `
+  expect((await run(script, { worker })).output).toBe("[]\n")
+})
+
+it("a worker that takes the place of another and does not serve in time is killed", async () => {
+  const script = `
+    import { writeFileSync } from "node:fs"
+    const greeted = new Promise((resolve) => (process.stdout.write = resolve))
+    void supervise(1, new Promise(() => undefined), { startWithin: 50 })
+    await greeted
+    writeFileSync(exec, "setInterval(() => undefined, 1000)")
+    const [first] = Object.values(cluster.workers)
+    const [next] = await Promise.all([once(cluster, "fork"), first.process.kill("SIGKILL")])
+    const [, signal] = await once(next[0], "exit")
+    process.stderr.write(signal)
+    process.exit(0)
+  `
+  const { errors } = await run(script, { worker: ordinary })
+  expect(errors).toContain("Worker 1 does not serve within 0 seconds of its start, and is killed\n")
+  expect(errors).toContain("SIGKILL")
+})
+
+it("workers whose replacement is asked for during the start are replaced once they serve", async () => {
+  const script = `
+    let restart
+    const replaced = new Promise((resolve) => {
+      process.stderr.write = (line) => line.startsWith("All workers were replaced") && resolve()
+    })
+    process.stdout.write = () => true
+    void supervise(2, new Promise(() => undefined), { onRestart: (listener) => (restart = listener) })
+    const before = Object.values(cluster.workers).map(({ process }) => process.pid)
+    restart()
+    await replaced
+    process.exit(Object.values(cluster.workers).some(({ process }) => before.includes(process.pid)) ? 2 : 0)
+  `
+  expect((await run(script, { worker: ordinary })).code).toBe(0)
+})
+
+it("workers end with a first process that is killed", async () => {
+  const script = `
+    void supervise(2, new Promise(() => undefined))
+    let serving = 0
+    cluster.on("message", (_worker, { kind }) => {
+      if (kind !== "serves" || ++serving < 2) return
+      process.kill(process.pid, "SIGKILL")
+    })
+  `
+  // Their output is closed once all of them have ended
+  expect(await run(script, { worker: ordinary })).toMatchObject({ code: null })
+})
+
 it("a process that does not get to serve is started less and less often", () => {
   const intervals = [1, 2, 3, 4, 5, 6].reduce<ReadonlyArray<number>>((all) => [...all, intervalAfter(all.at(-1) ?? 0, false)], [1_000])
   expect(intervals).toStrictEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
