@@ -4,7 +4,7 @@ import { LongestFirst } from "./test/run/sequence.js"
 import projects from "./vitest.workspace.js"
 
 /** Tests with real processes wait more than they work, and others wait for PostgreSQL. */
-const workers = availableParallelism() + 3
+const workers = availableParallelism() + 2
 
 /** What holds for the run as a whole; `vitest.workspace.ts` says what it runs. */
 export default defineConfig({
