@@ -17,8 +17,9 @@ export interface ErrorFields {
 
 /** A call that failed: the service refused it, or no answer came. An aborted call fails with the reason of its signal instead. */
 export class AtelierError extends Error {
-  /** Whether a value is such an error, of this copy of the package or of another one: a bundle may contain two. */
+  /** Whether a value is such an error, of this copy of the package or of another one: a bundle may contain two. A subclass has only its own instances. */
   static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== AtelierError) return super[Symbol.hasInstance](value)
     return value instanceof Error && value.name === "AtelierError"
   }
 

@@ -228,3 +228,11 @@ describe("a client's requests", () => {
     )
   })
 })
+
+it("an error of a subclass is told from other errors", () => {
+  class Specific extends AtelierError {}
+  const fields = { status: 404, message: "The workspace does not exist." }
+  expect([new Specific(fields) instanceof Specific, new AtelierError(fields) instanceof Specific]).toStrictEqual([true, false])
+  expect(new Specific(fields) instanceof AtelierError).toBe(true)
+  expect(Object.assign(new Error("of another copy"), { name: "AtelierError" }) instanceof AtelierError).toBe(true)
+})
