@@ -85,8 +85,11 @@ const make = Effect.gen(function* () {
   const created_at = yield* Timestamp.now
   let database_latency = 0
   let beatAt = yield* Clock.currentTimeMillis
-  /** Until when processes that had told of themselves before the store was away are taken for alive: they may not have come back yet. */
-  let gap = { until: 0, before: 0 }
+  /**
+   * Until when processes that had told of themselves before the store was away are taken for alive: they may not have come back yet. A store that answers
+   * slowly adds one with each beat, and none of them lasts longer for it.
+   */
+  let gaps: ReadonlyArray<{ readonly until: number; readonly before: number }> = []
 
   const beat = Effect.gen(function* () {
     const now = yield* Timestamp.now
@@ -104,8 +107,8 @@ const make = Effect.gen(function* () {
     database_latency = Number(((yield* Clock.currentTimeNanos) - begun) / 1000n)
     const ended = yield* Clock.currentTimeMillis
     // A store that answers late keeps the others from telling of themselves as well
-    if (ended - beatAt > Duration.toMillis(silentFor))
-      gap = { until: ended + Duration.toMillis(missingAfter), before: ended < gap.until ? gap.before : beatAt }
+    gaps = gaps.filter(({ until }) => ended < until)
+    if (ended - beatAt > Duration.toMillis(silentFor)) gaps = [...gaps, { until: ended + Duration.toMillis(missingAfter), before: beatAt }]
     beatAt = Timestamp.toMillis(now)
     yield* repository.removeBefore(Timestamp.minus(now, keptFor))
   })
@@ -131,7 +134,7 @@ const make = Effect.gen(function* () {
   const aliveSince = Effect.map(Timestamp.now, (now) => {
     const at = Timestamp.toMillis(now)
     const isAway = at - beatAt > Duration.toMillis(silentFor)
-    const since = Math.min(isAway ? beatAt : at, at < gap.until ? gap.before : at)
+    const since = Math.min(isAway ? beatAt : at, ...gaps.map(({ before, until }) => (at < until ? before : at)))
     return Timestamp.minus(Timestamp.fromMillis(since), missingAfter)
   })
 

@@ -85,6 +85,23 @@ it.scoped("takes no process for dead while a store that was away answers late", 
   })
 )
 
+it.scoped("takes a silent process for dead while the store answers slowly all the time", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const held = Layer.mock(Locks, { tryWith: () => Effect.succeedNone })
+    const services = Layer.mergeAll(layer, held, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
+    yield* replicas.announce
+    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+    const now = yield* Timestamp.now
+    for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
+    store.answersAfter = Duration.seconds(2)
+    yield* TestClock.adjust("1 minute")
+    expect(yield* replicas.others).toStrictEqual([])
+    expect((yield* replicas.dead).map(({ id }) => id)).toStrictEqual([other])
+  })
+)
+
 it.scoped("takes free locks for those of dead processes only while the store keeps its own", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
