@@ -54,6 +54,8 @@ const post = (
         }).then(async (answer) => ({ answer, body: (await answer.json().catch(() => undefined)) as unknown })),
       catch: (error) => new Unregistered({ message: reasonOf(error) })
     }).pipe(
+      // The end of the scope cannot be interrupted, but this call can
+      Effect.interruptible,
       Effect.timeoutFail({
         duration: within,
         onTimeout: () => new Unregistered({ message: `the service did not answer within ${within / 1_000} seconds` })
