@@ -25,7 +25,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/atelier/test/lifeCycleKills.test.ts",
   "packages/mcp/test/Mcp.test.ts",
   "packages/provisioner/test/local/LocalProvisioner.test.ts",
-  "packages/atelier/test/processes.test.ts",
+  "packages/atelier/test/workers.test.ts",
   "test/backup.test.ts",
   "packages/simulation/test/Defects.test.ts",
   "packages/http/test/identity/sync/LoginSync.test.ts",
@@ -66,7 +66,7 @@ export const longest: ReadonlyArray<string> = [
   "packages/provisioner/test/engine/Archive.test.ts",
   "packages/http/test/identity/secrets/UserSecrets.test.ts",
   "packages/http/test/platform/Fuzz.test.ts",
-  "packages/atelier/test/supervise.test.ts",
+  "packages/http/test/cluster/supervise.test.ts",
   "packages/agent-protocol/test/yamux/Session.test.ts",
   "packages/http/test/identity/passwords/Passcodes.test.ts"
 ]
