@@ -18,6 +18,7 @@ import { Empty } from "../../ui/States.js"
 import type { Column } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { auditKeys } from "./filterKeys.js"
+import { placeOf } from "./place.js"
 import { sentenceOf, shownValue } from "./sentence.js"
 import "./logs.css"
 
@@ -28,9 +29,6 @@ const Sentence = ({ entry }: { readonly entry: Entry }) => (
     {sentenceOf(entry).map(({ isName, text }, index) => (isName ? <b key={index}>{text}</b> : <span key={index}>{text}</span>))}
   </span>
 )
-
-/** The server also links to what the console has no screen for. */
-const hasScreen = (link: string): boolean => link !== "" && !/^\/(?:tasks|templates)(?:\/|$)/.test(link)
 
 const Outcome = ({ status_code }: Pick<Entry, "status_code">) =>
   status_code >= 400 ? (
@@ -124,8 +122,8 @@ const Value = ({ kind, value }: { readonly kind: "old" | "new"; readonly value: 
 }
 
 const Details = ({ entry, onLeave }: { readonly entry: Entry; readonly onLeave: () => void }) => {
-  const { additional_fields, diff, ip, is_deleted, organization, request_id, resource_id, resource_link, resource_type, time, user_agent } =
-    entry
+  const { additional_fields, diff, ip, is_deleted, organization, request_id, resource_id, resource_type, time, user_agent } = entry
+  const place = placeOf(entry)
   const changes = Object.entries(diff)
   const others = Object.entries(additional_fields).filter(([, value]) => value !== "" && value !== null)
   return (
@@ -177,7 +175,7 @@ const Details = ({ entry, onLeave }: { readonly entry: Entry; readonly onLeave: 
         ]}
       />
       <div className="log-links">
-        {!hasScreen(resource_link) ? null : <ButtonLink to={resource_link as never}>{auditText.open}</ButtonLink>}
+        {place === undefined ? null : <ButtonLink {...place}>{auditText.open}</ButtonLink>}
         {resource_id === noId ? null : (
           <Link className="link" to="/audit" search={{ filter: `resource_id:${resource_id}` }} onClick={onLeave}>
             {auditText.sameObject}
