@@ -33,7 +33,7 @@ const ofTemplateAdmins = [
   "template-permissions",
   "template-variables"
 ]
-const ofOwners = ["organization-settings", "provisioners", "health", "application", "membership-sync", "group-sync"]
+const ofOwners = ["organization-settings", "provisioners", "health", "membership-sync", "group-sync"]
 const ofAuditors = ["audit", "options", "deployment-appearance", "notification-methods", "applications", "proxies", "licenses", "prebuilds"]
 const ofMembers = [
   "template",

@@ -62,7 +62,11 @@ const copied = (text: string) => (
 
 const Parts = ({ application }: { readonly application: OAuth2ProviderApp }) => {
   const { endpoints, id, name } = application
-  const may = useMay({ update: { on: "oauth2_app", to: "update" }, delete: { on: "oauth2_app", to: "delete" } })
+  const may = useMay({
+    update: { on: "oauth2_app", to: "update" },
+    delete: { on: "oauth2_app", to: "delete" },
+    secrets: { on: "oauth2_app_secret", to: "read" }
+  })
   const [isDeleting, setDeleting] = useState(false)
   const queryClient = useQueryClient()
   const navigate = useNavigate()
@@ -77,7 +81,7 @@ const Parts = ({ application }: { readonly application: OAuth2ProviderApp }) => 
           ]}
         />
       </Section>
-      <Secrets app={id} />
+      {may.secrets ? <Secrets app={id} /> : null}
       {may.update ? (
         <Section title={applicationsText.settings}>
           <Form
