@@ -1,7 +1,7 @@
 /** Texts in Markdown that were written to stop the page. */
 import type { Token } from "marked"
 import { describe, expect, it } from "vitest"
-import { isOfService } from "../src/app/addresses.js"
+import { isOfService, isOwnIcon } from "../src/app/addresses.js"
 import { maximumDepth, tokensOf } from "../src/ui/markdownTokens.js"
 
 const depthOf = (tokens: ReadonlyArray<Token>): number =>
@@ -51,6 +51,13 @@ describe("the address of a picture", () => {
     expect(
       ["/icon/a.svg", "//evil.example/p", "/\t/evil.example/p", "/\\evil.example/p", "/\n\\evil.example"].map((each) => isOwn(each))
     ).toStrictEqual([true, false, false, false, false])
+    const isIcon = (address: string, service = "") => isOwnIcon(`${service}${address}`, service, base)
+    expect(
+      ["/icon/a.svg", "/icon/../logout", "/icon/%2e%2e/logout", "/@owner/web/apps/tool/", "/api/v2/users/me", "//evil.example/icon/p"].map(
+        (each) => isIcon(each)
+      )
+    ).toStrictEqual([true, false, false, false, false, false])
+    expect([isIcon("/icon/a.svg", "/mounted"), isIcon("/../icon/a.svg", "/mounted")]).toStrictEqual([true, false])
     expect([isOwn("//evil.example/p", "/mounted"), isOwn("/icon/a.svg", "https://api.example")]).toStrictEqual([true, true])
   })
 })

@@ -14,7 +14,7 @@ interface Props {
   readonly fallback?: ReactNode
 }
 
-/** A text in Markdown. Tags in it are shown as text, links lead to the web alone, and pictures of other sites are not loaded. */
+/** A text in Markdown. Tags in it are shown as text, links lead to the web alone, and of pictures only icons of the service are loaded. */
 export const Markdown = ({ fallback = <SkeletonLines count={6} />, text }: Props) => (
   <div className="markdown">
     <Suspense fallback={fallback}>
