@@ -2,6 +2,7 @@
 import fc from "fast-check"
 import { pack } from "tar-stream"
 import { buffer } from "node:stream/consumers"
+import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { ArchiveError, bytesOf, pathProblem, readArchive, textOf, writeArchive } from "../src/screens/templates/source/archive.js"
 import { latestOnly } from "../src/screens/templates/editor/latest.js"
@@ -163,6 +164,12 @@ describe("an uploaded archive", () => {
       new Uint8Array(1_024)
     ])
       expect(() => readUploaded("a", bytes)).toThrow(ArchiveError)
+  })
+
+  it("is told from a compressed tar and from text of any length", async () => {
+    const tar = await written([{ name: "main.tf", text: "a" }])
+    for (const bytes of [gzipSync(tar), bytesOf('resource "x" "y" {}\n'), bytesOf("a text\n".repeat(200))])
+      expect(() => readUploaded("a", new Uint8Array(bytes))).toThrow("The file is neither a tar nor a zip.")
   })
 })
 

@@ -275,13 +275,23 @@ describeConsole(
       await go("/starter-templates")
       const chooser = page.getByLabel("Upload archive").last()
       await chooser.setInputFiles({ name: "broken.tar", mimeType: "", buffer: Buffer.alloc(2_000, 99) })
-      await page.getByRole("alert").filter({ hasText: "archive" }).first().waitFor()
+      await page.getByRole("alert").filter({ hasText: "neither a tar nor a zip" }).first().waitFor()
       const buffer = Buffer.from(await aTar({ [templateFile]: JSON.stringify({ started: [{ name: "machine" }] }) }))
       await chooser.setInputFiles({ name: "My Own.tar", mimeType: "application/x-tar", buffer })
       const dialog = page.getByRole("dialog")
       await dialog.waitFor()
       expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("my-own")
+      // A drop on the dialog does not put another archive under the name of this one
+      await dialog.evaluate(
+        (element, bytes) => {
+          const dataTransfer = new DataTransfer()
+          dataTransfer.items.add(new File([new Uint8Array(bytes)], "other.tar"))
+          element.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }))
+        },
+        [...buffer]
+      )
       await expectWellMade(page)
+      await dialog.getByRole("heading", { name: "Add My Own.tar" }).waitFor()
       await dialog.getByRole("button", { name: "Add template" }).click()
       await page.waitForURL(/\/templates\/default\/my-own\/workspace$/)
       await context.close()

@@ -58,7 +58,8 @@ export const Starters = () => {
       onDrop={(event) => {
         if (!hasFiles(event)) return
         event.preventDefault()
-        void take(event.dataTransfer.files[0])
+        // A drop on the dialog comes here too: its form stays that of what was chosen
+        if (chosen === undefined) void take(event.dataTransfer.files[0])
       }}
     >
       <Page width="medium">

@@ -35,11 +35,27 @@ const namesOfZip = (bytes: Uint8Array): ReadonlyArray<string> => {
   return names
 }
 
+/** Bytes of a header of a tar, and where its checksum is. */
+const header = 512
+const checksum = { from: 148, to: 156 } as const
+
+/** Whether the first header has the sum of its bytes, with spaces in the place of the sum. */
+const isTar = (bytes: Uint8Array): boolean => {
+  if (bytes.length < header) return false
+  const written = Number.parseInt(new TextDecoder().decode(bytes.subarray(checksum.from, checksum.to)), 8)
+  const sum = bytes
+    .subarray(0, header)
+    .reduce((total, byte, index) => total + (index >= checksum.from && index < checksum.to ? 32 : byte), 0)
+  return sum === written
+}
+
 const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b
 
 /** Reads an archive, which may be a tar or a zip. @throws ArchiveError */
 export const readUploaded = (fileName: string, bytes: Uint8Array<ArrayBuffer>): Uploaded => {
   const zip = isZip(bytes)
+  if (!zip && !isTar(bytes))
+    throw new ArchiveError("The file is neither a tar nor a zip. A compressed tar, such as a .tar.gz, is not taken.")
   const names = zip ? namesOfZip(bytes) : [...readArchive(bytes).files.keys()]
   if (names.length === 0) throw new ArchiveError("The archive holds no file.")
   return {
