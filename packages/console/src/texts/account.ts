@@ -160,8 +160,8 @@ export const secretsText = {
   file: "File",
   fileHint: "A path that begins with / or ~/, such as ~/.npmrc.",
   about: "Description",
-  isOn: "Give it to workspaces",
-  isOnHint: "It needs a variable or a file for that.",
+  isOn: "On",
+  isOnHint: "Workspaces get a secret that is on. It needs a variable or a file for that.",
   off: "Off",
   changed: "Changed",
   actionsHead: "Actions",
@@ -177,6 +177,7 @@ export const secretsText = {
   fromFile: "File",
   fromFileHint: "Fills the text below. Your browser reads it, and sends only what you see.",
   fileTooLarge: "This file is larger than 1 MB.",
+  fileUnreadable: "This file could not be read.",
   format: "Format",
   formats: [
     { value: "env", label: "KEY=value lines, as in .env" },

@@ -22,7 +22,7 @@ const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(na
 export const SecretForm = ({ onClose, onDone, secret }: SecretFormProps) => {
   const [name, setName] = useState("")
   const [typedVariable, setVariable] = useState<string | undefined>()
-  const variable = typedVariable ?? secret?.env_name ?? (isVariable(name) ? name : "")
+  const variable = typedVariable ?? secret?.env_name ?? (isVariable(name.trim()) ? name.trim() : "")
   return (
     <Form
       onSubmit={async (form) => {
@@ -91,10 +91,14 @@ export const ImportForm = ({ onClose, onDone }: ImportFormProps) => {
   const [problem, setProblem] = useState<string | undefined>()
   const choose = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return
-    setProblem(file.size > maximumFile ? secretsText.fileTooLarge : undefined)
-    if (file.size > maximumFile) return
+    if (file.size > maximumFile) return setProblem(secretsText.fileTooLarge)
+    try {
+      setContent(await file.text())
+    } catch {
+      return setProblem(secretsText.fileUnreadable)
+    }
     setFormat(formatOf(file.name))
-    setContent(await file.text())
+    setProblem(undefined)
   }
   return (
     <Form
@@ -118,6 +122,8 @@ export const ImportForm = ({ onClose, onDone }: ImportFormProps) => {
           className="mono"
           rows={8}
           spellCheck={false}
+          // Browsers keep other texts on the disk, to restore the page
+          autoComplete="off"
           placeholder={secretsText.examples[format]}
           value={content}
           onChange={({ target }) => setContent(target.value)}
