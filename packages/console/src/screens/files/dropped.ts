@@ -46,8 +46,8 @@ export const readDropped = async (entries: ReadonlyArray<FileSystemEntry>): Prom
   const emptyFolders: Array<ReadonlyArray<string>> = []
   const unreadable: Array<string> = []
   const places: Array<Place> = entries.map((entry) => [entry, [entry.name]])
+  if (places.length > maximumEntries) throw new TooManyFiles()
   for (let count = 1, place = places.pop(); place !== undefined; count += 1, place = places.pop()) {
-    if (count > maximumEntries) throw new TooManyFiles()
     const [entry, names] = place
     try {
       if (isFolder(entry)) {
@@ -55,6 +55,7 @@ export const readDropped = async (entries: ReadonlyArray<FileSystemEntry>): Prom
         if (within.length === 0) emptyFolders.push(names)
         // The last is taken first
         places.push(...within.toReversed().map((each): Place => [each, [...names, each.name]]))
+        if (count + places.length > maximumEntries) throw new TooManyFiles()
       } else if (isFile(entry)) files.push({ names, file: await new Promise<File>((resolve, reject) => entry.file(resolve, reject)) })
     } catch (error) {
       if (error instanceof TooManyFiles) throw error
