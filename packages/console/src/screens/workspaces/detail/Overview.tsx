@@ -2,6 +2,7 @@
 import type { Workspace } from "@atelier/client"
 import * as workspaceSettings from "@atelier/client/workspaceSettings"
 import { useMutation } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { Clock, Moon, Play, Unplug } from "lucide-react"
 import { client } from "../../../app/client.js"
 import { queryClient } from "../../../app/queries.js"
@@ -81,7 +82,14 @@ const hour = 3_600_000
 
 const Facts = ({ workspace }: { readonly workspace: Workspace }) => {
   const { created_at, id, last_used_at, latest_build, next_start_at, organization_id, owner_avatar_url, owner_id, owner_name } = workspace
-  const may = useMay({ update: { on: "workspace", to: "update", owner: owner_id, organization: organization_id, id } })
+  const may = useMay({
+    update: { on: "workspace", to: "update", owner: owner_id, organization: organization_id, id },
+    // A workspace may be shared with a user who does not see its template
+    template: { on: "template", to: "read", organization: organization_id, id: workspace.template_id }
+  })
+  const template = workspace.template_display_name || workspace.template_name
+  const version = <span className="mono">{latest_build.template_version_name}</span>
+  const params = { organization: workspace.organization_name, template: workspace.template_name }
   const extend = useMutation({
     mutationFn: (deadline: string) =>
       workspaceSettings.extendWorkspace(client, {
@@ -110,8 +118,30 @@ const Facts = ({ workspace }: { readonly workspace: Workspace }) => {
                 </span>
               )
             },
-            { label: workspaceText.template, value: workspace.template_display_name || workspace.template_name },
-            { label: workspaceText.version, value: <span className="mono">{latest_build.template_version_name}</span> },
+            {
+              label: workspaceText.template,
+              value: may.template ? (
+                <Link className="link" to="/templates/$organization/$template" params={params}>
+                  {template}
+                </Link>
+              ) : (
+                template
+              )
+            },
+            {
+              label: workspaceText.version,
+              value: may.template ? (
+                <Link
+                  className="link"
+                  to="/templates/$organization/$template/versions/$version"
+                  params={{ ...params, version: latest_build.template_version_name }}
+                >
+                  {version}
+                </Link>
+              ) : (
+                version
+              )
+            },
             { label: workspaceText.created, value: <Time at={created_at} /> },
             { label: workspaceText.used, value: <Time at={last_used_at} /> },
             isRunning
