@@ -14,12 +14,14 @@ describeConsole(
       const sidebar = page.getByLabel("Main navigation")
       expect(await sidebar.getByRole("link", { name: "Back to Example" }).getAttribute("href")).toBe("/example")
       const accent = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--accent").trim())
-      for (const [colorScheme, colour] of [
-        ["dark", "#5fd0a5"],
-        ["light", "#0b6e4f"]
+      const onAccent = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--on-accent").trim())
+      for (const [colorScheme, colour, text] of [
+        ["dark", "#5fd0a5", "#000000"],
+        ["light", "#0b6e4f", "#ffffff"]
       ] as const) {
         await page.emulateMedia({ colorScheme })
         await expect.poll(accent).toBe(colour)
+        expect(await onAccent()).toBe(text)
       }
       await sidebar.getByRole("link", { name: "Templates" }).click()
       await page.waitForURL(`${base}/desk/templates`)
