@@ -156,7 +156,8 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
           }
           const besides = found.filter(({ labels: own }) => own[labels.part] === "sidecar" && own[labels.agent] === name)
           const token = tokens.find((one) => one.name === name)
-          if (!agent.isRunning && token !== undefined) yield* writeToken(agent, token.token)
+          // One that runs too: its agent may be started again by the daemon
+          if (token !== undefined) yield* writeToken(agent, token.token)
           if (!agent.isRunning) yield* containers.start(agent.id)
           // A container beside an agent has lost its network with the agent's last container
           for (const { id, isRunning } of besides) {

@@ -35,9 +35,13 @@ it("a container of a workspace that was handed over gets its new token before it
   expect(await revived(false, [{ name: "main", token: "new token" }])).toStrictEqual({ done: ["write 1 / true", "start 1"], gone: [] })
 })
 
+it("a container that runs gets its new token too, for an agent that is started again later", async () => {
+  expect(await revived(true, [{ name: "main", token: "new token" }])).toStrictEqual({ done: ["write 1 / true"], gone: [] })
+})
+
 it.each([
-  [false, [], ["start 1"]],
-  [true, [{ name: "main", token: "new token" }], []]
-])("a container gets no token otherwise (running: %s)", async (isRunning, tokens, done) => {
-  expect(await revived(isRunning, tokens)).toStrictEqual({ done, gone: [] })
+  [false, ["start 1"]],
+  [true, []]
+])("a container of a workspace that was not handed over gets no token (running: %s)", async (isRunning, done) => {
+  expect(await revived(isRunning, [])).toStrictEqual({ done, gone: [] })
 })
