@@ -31,7 +31,7 @@ const answerMany = async ({ context }: Window, one: Readonly<Record<string, unkn
     return route.fulfill({ contentType: "application/json", body: JSON.stringify({ count, workspaces }) })
   }))
 
-/** Measures the work of the page's main thread, in milliseconds, until what is done has been drawn. */
+/** The function measures the work of the page's main thread, in milliseconds, until the browser has drawn the result. */
 const meterOf = async (session: CDPSession, page: Page) => {
   await session.send("Performance.enable", { timeDomain: "threadTicks" })
   const spent = async (): Promise<number> => {

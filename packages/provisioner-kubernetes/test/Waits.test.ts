@@ -1,21 +1,17 @@
 /** Waits for Pods of a cluster that does not do its part. A server of this test answers: a real one does so only with a broken node or a stuck finalizer. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, TestClock } from "effect"
-import { once } from "node:events"
-import { Agent, createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { makeApi } from "../src/cluster/Api.js"
 import { makePodWatch } from "../src/cluster/PodWatch.js"
-import { makeResources } from "../src/cluster/Resources.js"
 import { settingsOf } from "../src/Settings.js"
 import { waits } from "../src/workspaces/Waits.js"
+import { answeringCluster } from "./answeringCluster.js"
 
 const pod = { metadata: { name: "pod", uid: "uid", resourceVersion: "1" }, spec: {}, status: {} }
 
 /** A cluster whose one Pod never ends. Counts what it is asked for. */
 const aStuckCluster = Effect.gen(function* () {
   const asked = { reads: 0, deletes: [] as Array<string> }
-  const server = createServer((request, response) => {
+  const { api, resources } = yield* answeringCluster((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://cluster")
     response.setHeader("content-type", "application/json")
     if (searchParams.has("watch")) return response.flushHeaders()
@@ -27,20 +23,7 @@ const aStuckCluster = Effect.gen(function* () {
     if (!pathname.endsWith("/pod")) return response.end(JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }))
     if (request.method === "GET") asked.reads += 1
     return response.end(JSON.stringify(pod))
-  }).listen(0, "127.0.0.1")
-  yield* Effect.promise(() => once(server, "listening"))
-  const agent = new Agent({ keepAlive: true })
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      agent.destroy()
-      server.closeAllConnections()
-      server.close()
-    })
-  )
-  const { port } = server.address() as AddressInfo
-  const access = Effect.succeed({ server: new URL(`http://127.0.0.1:${port}`), headers: {}, agent })
-  const api = makeApi({ namespace: undefined, access, renew: Effect.void })
-  const resources = makeResources(api)
+  })
   const watch = yield* makePodWatch({ api, resources, namespace: "default", labels: {} })
   return { asked, ...waits({ api, resources, watch, settings: settingsOf({ stopGrace: "10 seconds" }, "default") }) }
 })

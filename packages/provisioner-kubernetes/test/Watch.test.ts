@@ -1,13 +1,10 @@
 /** What the client does when an API server forgets, is busy or goes away. A server of this test answers: a real one does so only after hours or under load. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream, TestClock } from "effect"
-import { once } from "node:events"
-import { Agent, createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import { makeApi } from "../src/cluster/Api.js"
+import type { ServerResponse } from "node:http"
 import { Any } from "../src/cluster/Objects.js"
-import { makeResources } from "../src/cluster/Resources.js"
 import { type Change, watch } from "../src/cluster/Watch.js"
+import { answeringCluster } from "./answeringCluster.js"
 
 /** Answers a request, which is `list` or `watch` with the version that it goes on from. */
 type Answer = (response: ServerResponse) => void
@@ -36,26 +33,14 @@ const aClient = (answers: ReadonlyArray<Answer>) =>
   Effect.gen(function* () {
     const requests: Array<string> = []
     const rest = [...answers]
-    const server = createServer((request, response) => {
+    const { api, resources } = yield* answeringCluster((request, response) => {
       const { searchParams } = new URL(request.url ?? "", "http://cluster")
       requests.push(searchParams.has("watch") ? `watch ${searchParams.get("resourceVersion")}` : "list")
       const answer = rest.shift()
       if (answer === undefined) request.destroy()
       else answer(response)
-    }).listen(0, "127.0.0.1")
-    yield* Effect.promise(() => once(server, "listening"))
-    const agent = new Agent({ keepAlive: true })
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        agent.destroy()
-        server.closeAllConnections()
-        server.close()
-      })
-    )
-    const { port } = server.address() as AddressInfo
-    const access = Effect.succeed({ server: new URL(`http://127.0.0.1:${port}`), headers: {}, agent })
-    const api = makeApi({ namespace: undefined, access, renew: Effect.void })
-    return { api, resources: makeResources(api), requests }
+    })
+    return { api, resources, requests }
   })
 
 const told = (change: Change<Any>): string =>

@@ -33,7 +33,7 @@ export class Outbox {
   private size = 0
   private hasEnded = false
   private readonly waiting = new Set<() => void>()
-  /** Whether a stream is being let on, and whether it has passed on meanwhile. */
+  /** Whether a stream is being let on, and whether it has passed on during that. */
   private isPassing = false
   private hasPassedOn = false
   /** Called when there are frames again, or the end. */

@@ -87,7 +87,7 @@ export interface AppVisitsService {
   readonly begin: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
 
   /**
-   * Begins a visit of an actor who is in the connection log already, without an effect; it ends when the function that it returns is called. Returns
+   * The service begins a visit of an actor who is in the connection log already, without an effect; it ends when the function that it returns is called. Returns
    * undefined where there is something to note or no place, and begins nothing then.
    */
   readonly again: (app: VisitedApp, code: number, actor: Actor) => (() => void) | undefined

@@ -50,7 +50,7 @@ interface Head {
   readonly isKept: boolean
 }
 
-/** The head of an answer; undefined for what is none. `isHead` tells that the request was one for the head alone. */
+/** The head of an answer; undefined for a text that is no head. `isHead` tells that the request was one for the head alone. */
 const parsed = (text: string, isHead: boolean): Head | undefined => {
   const lines = text.split("\r\n")
   const [, minor, code] = statusLine.exec(lines[0] ?? "") ?? []
@@ -84,7 +84,7 @@ const parsed = (text: string, isHead: boolean): Head | undefined => {
 
 const firstBytes = Buffer.from("HTTP/1.")
 
-/** Whether bytes can be the beginning of a head, of which those before `from` have been looked at. */
+/** Whether bytes can be the beginning of a head. The bytes before `from` were checked earlier. */
 const isBegun = (bytes: Buffer, from: number): boolean => {
   const size = Math.min(bytes.length, firstBytes.length)
   if (firstBytes.compare(bytes, 0, size, 0, size) !== 0) return false
@@ -99,7 +99,7 @@ type State = "head" | "length" | "close" | "chunk" | "in chunk" | "behind chunk"
 /** Reads one answer. */
 export class AnswerReader {
   private state: State = "head"
-  /** Begins with what has come of a line or head that is not whole. */
+  /** The buffer begins with the part that has come of a line or head. */
   private room: Buffer = nothing
   /** How many bytes those are. */
   private gathered = 0

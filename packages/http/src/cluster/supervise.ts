@@ -32,7 +32,7 @@ export interface Supervision {
   readonly count: number
   /** Resolves when all are to end. */
   readonly ended: Promise<NodeJS.Signals>
-  /** Calls a listener each time that the workers are to be replaced one after the other. */
+  /** Calls a listener at each request to replace the workers one after the other. */
   readonly onRestart: (restart: () => void) => void
   /** Milliseconds that a worker has to end, before it is killed. */
   readonly endWithin: number
@@ -40,7 +40,7 @@ export interface Supervision {
   readonly startWithin?: number
 }
 
-/** A worker's number, and the process that has it now. */
+/** A worker's number, and its present process. */
 interface Slot {
   readonly number: number
   life: Life
@@ -196,7 +196,7 @@ const restart = async (crew: Crew): Promise<void> => {
   say("All workers were replaced")
 }
 
-/** Listens from now on; what is asked for before `begin` is done then. */
+/** The supervisor listens from now on. A request that comes before `begin` is met then. */
 const restarting = ({ onRestart }: Supervision, crew: Crew): { readonly begin: () => void } => {
   let hasBegun = false
   let isWanted = false

@@ -98,7 +98,7 @@ export const discovery = ({
         }
       })
 
-    /** The document that was read last, or why there is none. */
+    /** The document that was read last, or the failure of the last attempt. */
     let latest = yield* discover().pipe(
       Effect.timeoutFail({ duration: startPatience, onTimeout: () => unanswered }),
       Effect.catchIf(

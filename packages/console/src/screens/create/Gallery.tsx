@@ -13,8 +13,9 @@ import { Badge } from "../../ui/Badge.js"
 import { ButtonLink } from "../../ui/Button.js"
 import { Input } from "../../ui/Field.js"
 import { Page, PageHeader } from "../../ui/Page.js"
-import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../ui/States.js"
+import { Empty, ErrorState } from "../../ui/States.js"
 import { duration } from "../../ui/Time.js"
+import { GallerySkeleton } from "./GallerySkeleton.js"
 import { templatesQuery } from "./templates.js"
 import "./Gallery.css"
 
@@ -44,14 +45,7 @@ export const Gallery = () => {
       {isLoadingError ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : isPending ? (
-        <div className="gallery" aria-hidden>
-          {Array.from({ length: 6 }, (_, index) => (
-            <div key={index} className="gallery-card">
-              <Skeleton width={40} height={40} />
-              <SkeletonLines count={3} />
-            </div>
-          ))}
-        </div>
+        <GallerySkeleton />
       ) : data.length === 0 ? (
         <Empty
           icon={<LayoutTemplate />}

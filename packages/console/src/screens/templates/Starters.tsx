@@ -17,8 +17,9 @@ import { Dialog } from "../../ui/Dialog.js"
 import { Field, Input, Select } from "../../ui/Field.js"
 import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
 import { Page, PageHeader } from "../../ui/Page.js"
-import { Empty, ErrorState, NoAccess, Skeleton, SkeletonLines } from "../../ui/States.js"
+import { Empty, ErrorState, NoAccess, SkeletonLines } from "../../ui/States.js"
 import { notify, notifyError } from "../../ui/Toast.js"
+import { GallerySkeleton } from "../create/GallerySkeleton.js"
 import { imported } from "./imported.js"
 import { maximumArchive, readUploaded, type Uploaded } from "./source/uploaded.js"
 import { VersionLog } from "./VersionLog.js"
@@ -90,14 +91,7 @@ export const Starters = () => {
         {isLoadingError ? (
           <ErrorState error={error} onRetry={refetch} />
         ) : isPending ? (
-          <div className="gallery" aria-hidden>
-            {Array.from({ length: 6 }, (_, index) => (
-              <div key={index} className="gallery-card">
-                <Skeleton width={40} height={40} />
-                <SkeletonLines count={3} />
-              </div>
-            ))}
-          </div>
+          <GallerySkeleton />
         ) : data.length === 0 ? (
           <Empty icon={<LayoutTemplate />} title={startersText.none}>
             {startersText.noneHint}

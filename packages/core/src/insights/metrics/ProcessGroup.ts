@@ -1,4 +1,4 @@
-/** The processes of one machine that serve one address, of which each measures what it does itself. */
+/** The processes of one machine that serve one address. Each process measures its own work. */
 import { Context, Effect, Option, Schema } from "effect"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { MetricFamily } from "./MetricFamily.js"

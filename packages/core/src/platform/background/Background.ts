@@ -143,7 +143,7 @@ export const tryEach = <A, B, E, R>(items: Iterable<A>, work: (item: A) => Effec
     const answers: Array<B> = []
     let failed: Exit.Exit<never, E> | undefined
     for (const item of items) {
-      const exit = yield* Effect.exit(work(item))
+      const exit = yield* Effect.exit(Effect.suspend(() => work(item)))
       if (Exit.isSuccess(exit)) answers.push(exit.value)
       else if (Cause.isInterrupted(exit.cause) || Option.isSome(storeUnavailable(exit.cause))) return yield* Effect.failCause(exit.cause)
       else failed ??= Exit.failCause(exit.cause)
