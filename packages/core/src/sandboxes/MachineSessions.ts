@@ -64,19 +64,103 @@ export interface MachineSessionsService {
   readonly connect: (agent: AgentWorkspace, type: SshType) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
 }
 
-const make = Effect.gen(function* () {
+/** What the log does not know yet: a short command is one entry with its end. */
+const makeUnlogged = Effect.gen(function* () {
   const connections = yield* ConnectionLogs
-  const activity = yield* ActivityReports
+  let unlogged = new Map<ConnectionSession["connection_id"], ConnectionSession>()
+  const isUnlogged = yield* Effect.makeLatch(false)
+
+  const log = (session: ConnectionSession): void => {
+    // While the store is away for long, the sessions that are known stay
+    if (unlogged.size >= maximumUnlogged && !unlogged.has(session.connection_id)) return
+    unlogged.set(session.connection_id, session)
+    isUnlogged.unsafeOpen()
+  }
+
+  return {
+    log,
+
+    end: (logged: ConnectionSession) => Effect.map(Timestamp.now, (disconnect_time) => log({ ...logged, disconnect_time })),
+
+    /** Succeeds when there is something to store. */
+    some: isUnlogged.await,
+
+    /** Stores what the log does not know. What could not be stored is stored the next time. */
+    write: Effect.suspend(() => {
+      isUnlogged.unsafeClose()
+      const batch = unlogged
+      unlogged = new Map()
+      return Effect.onError(connections.recordSessions(batch.values()), () =>
+        Effect.sync(() => {
+          for (const [id, session] of batch) if (!unlogged.has(id)) log(session)
+        })
+      )
+    })
+  }
+})
+
+/** The workspaces that are in use, and the report of them. */
+const makeUses = Effect.map(ActivityReports, (activity) => {
+  let used = new Map<AgentWorkspace["workspace_id"], Use>()
+  return {
+    /** Counts a request as a use until the scope ends. */
+    use: (agent: AgentWorkspace) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const known = used.get(agent.workspace_id) ?? { isPrebuilt: isPrebuilt(agent), open: 0 }
+          known.open += 1
+          used.set(agent.workspace_id, known)
+          return known
+        }),
+        (known) => Effect.sync(() => void (known.open -= 1))
+      ),
+
+    report: Effect.suspend(() => {
+      const reported = used
+      used = new Map(Array.from(reported).filter(([, { open }]) => open > 0))
+      return Effect.forEach(
+        reported,
+        ([id, { isPrebuilt }]) =>
+          Effect.zipRight(activity.markUsed(id), isPrebuilt ? Effect.void : activity.bump(id, { considerAutostart: true })),
+        { discard: true }
+      )
+    })
+  }
+})
+
+/** Takes one of the `maximum` requests that an agent may have open, until the scope ends. */
+const makePlaces = (maximum: number) => {
+  const open = new Map<AgentWorkspace["agent_id"], number>()
+  return ({ agent_id }: AgentWorkspace) =>
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const count = open.get(agent_id) ?? 0
+        if (count >= maximum) {
+          return new TooManyStreams({
+            message: `The workspace's agent has ${maximum} requests for its processes and files open, and may have no more.`
+          })
+        }
+        open.set(agent_id, count + 1)
+        return Effect.void
+      }),
+      () =>
+        Effect.sync(() => {
+          const left = (open.get(agent_id) ?? 1) - 1
+          if (left === 0) open.delete(agent_id)
+          else open.set(agent_id, left)
+        })
+    )
+}
+
+const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { sandboxRequests } = yield* DeploymentOptions
+  const unlogged = yield* makeUnlogged
+  const uses = yield* makeUses
+  const place = makePlaces(sandboxRequests)
   const sessions = new Map<string, Session>()
   /** Those of commands that have not ended. */
   const commands = new Set<ConnectionSession>()
-  /** What the log does not know yet, by the connection: a short command is one entry with its end. */
-  let unlogged = new Map<ConnectionSession["connection_id"], ConnectionSession>()
-  const isUnlogged = yield* Effect.makeLatch(false)
-  const open = new Map<string, number>()
-  let used = new Map<AgentWorkspace["workspace_id"], Use>()
 
   const sessionWith = (agent: AgentWorkspace, type: SshType = "ssh") =>
     Effect.gen(function* () {
@@ -98,38 +182,17 @@ const make = Effect.gen(function* () {
       return logged
     })
 
-  const log = (session: ConnectionSession): void => {
-    // While the store is away for long, the sessions that are known stay
-    if (unlogged.size >= maximumUnlogged && !unlogged.has(session.connection_id)) return
-    unlogged.set(session.connection_id, session)
-    isUnlogged.unsafeOpen()
-  }
-
-  const ended = (logged: ConnectionSession) => Effect.map(Timestamp.now, (disconnect_time) => log({ ...logged, disconnect_time }))
-
-  /** Stores what the log does not know. What could not be stored is stored the next time. */
-  const writeLog = Effect.suspend(() => {
-    isUnlogged.unsafeClose()
-    const batch = unlogged
-    unlogged = new Map()
-    return Effect.onError(connections.recordSessions(batch.values()), () =>
-      Effect.sync(() => {
-        for (const [id, session] of batch) if (!unlogged.has(id)) log(session)
-      })
-    )
-  })
-
   const command = (agent: AgentWorkspace, type?: SshType) =>
     Effect.flatMap(sessionWith(agent, type), (logged) =>
       Effect.acquireRelease(
         Effect.sync(() => {
           commands.add(logged)
-          log(logged)
+          unlogged.log(logged)
         }),
         () =>
           Effect.suspend(() => {
             commands.delete(logged)
-            return ended(logged)
+            return unlogged.end(logged)
           })
       )
     )
@@ -150,7 +213,7 @@ const make = Effect.gen(function* () {
           }
           const session: Session = { logged, open: 1, last: 0 }
           sessions.set(key, session)
-          log(logged)
+          unlogged.log(logged)
           return session
         }),
         (session) =>
@@ -166,67 +229,28 @@ const make = Effect.gen(function* () {
     for (const [key, { last, logged, open }] of sessions) {
       if (open > 0 || now - last < idleTime) continue
       sessions.delete(key)
-      yield* ended(logged)
+      yield* unlogged.end(logged)
     }
   })
-
-  const report = Effect.gen(function* () {
-    const reported = used
-    used = new Map(Array.from(reported).filter(([, { open }]) => open > 0))
-    yield* Effect.forEach(
-      reported,
-      ([id, { isPrebuilt }]) =>
-        Effect.zipRight(activity.markUsed(id), isPrebuilt ? Effect.void : activity.bump(id, { considerAutostart: true })),
-      { discard: true }
-    )
-  })
-
-  const use = (agent: AgentWorkspace) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const known = used.get(agent.workspace_id) ?? { isPrebuilt: isPrebuilt(agent), open: 0 }
-        known.open += 1
-        used.set(agent.workspace_id, known)
-        return known
-      }),
-      (known) => Effect.sync(() => void (known.open -= 1))
-    )
-
-  const place = ({ agent_id }: AgentWorkspace) =>
-    Effect.acquireRelease(
-      Effect.suspend(() => {
-        const count = open.get(agent_id) ?? 0
-        if (count >= sandboxRequests) {
-          return new TooManyStreams({
-            message: `The workspace's agent has ${sandboxRequests} requests for its processes and files open, and may have no more.`
-          })
-        }
-        open.set(agent_id, count + 1)
-        return Effect.void
-      }),
-      () =>
-        Effect.sync(() => {
-          const left = (open.get(agent_id) ?? 1) - 1
-          if (left === 0) open.delete(agent_id)
-          else open.set(agent_id, left)
-        })
-    )
 
   /** No other replica knows of these sessions: they would stay open in the log. */
   const endAll = Effect.suspend(() => {
     const left = [...Array.from(sessions.values(), ({ logged }) => logged), ...commands]
-    return Effect.zipRight(Effect.forEach(left, ended, { discard: true }), writeLog)
+    return Effect.zipRight(Effect.forEach(left, unlogged.end, { discard: true }), unlogged.write)
   })
-  const lastly = Effect.forEach([report, endAll], (last) => Effect.ignoreLogged(Effect.sandbox(last)), { concurrency: 2, discard: true })
+  const lastly = Effect.forEach([uses.report, endAll], (last) => Effect.ignoreLogged(Effect.sandbox(last)), {
+    concurrency: 2,
+    discard: true
+  })
   yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(lastly), "15 seconds"))
-  yield* Background.repeat("machine_sessions", Effect.delay(Effect.zipRight(sweep, report), reportInterval))
-  yield* Background.repeat("machine_session_log", Effect.zipRight(isUnlogged.await, Effect.delay(writeLog, loggedWithin)))
+  yield* Background.repeat("machine_sessions", Effect.delay(Effect.zipRight(sweep, uses.report), reportInterval))
+  yield* Background.repeat("machine_session_log", Effect.zipRight(unlogged.some, Effect.delay(unlogged.write, loggedWithin)))
 
   return {
     begin: (agent: AgentWorkspace, kind: SessionKind) =>
-      Effect.zipRight(Effect.zipRight(place(agent), use(agent)), kind === "command" ? command(agent) : request(agent)),
+      Effect.zipRight(Effect.zipRight(place(agent), uses.use(agent)), kind === "command" ? command(agent) : request(agent)),
 
-    connect: (agent: AgentWorkspace, type: SshType) => Effect.asVoid(Effect.zipRight(use(agent), command(agent, type)))
+    connect: (agent: AgentWorkspace, type: SshType) => Effect.asVoid(Effect.zipRight(uses.use(agent), command(agent, type)))
   }
 })
 

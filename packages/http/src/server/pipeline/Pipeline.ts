@@ -69,6 +69,30 @@ const preflight = ({ headers, method }: Request, path: string, cors: HttpSetting
   return HttpServerResponse.empty({ status: 200, headers: preflightHeaders(cors, { path, origin, method: preflighted, headers: asked }) })
 }
 
+/** Returns what is known of a request before its first step. `isRecording` says whether its answer lists the rights that were judged. */
+const infoReader = (settings: HttpSettings, isRecording: boolean) => {
+  const readCredential = credentialReader(settings)
+  const clientAddress = clientAddressOf(settings.trustedProxies)
+  return (request: Request, target: Target, peer: string, visit: Visit | undefined, app: AppPath | undefined): RequestInfo => ({
+    id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
+    ip: visit?.ip ?? clientAddress(peer, request.headers),
+    userAgent: request.headers["user-agent"] ?? "",
+    visit,
+    path: target.path,
+    credential: (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query),
+    user: undefined,
+    quota: undefined,
+    unlimited: false,
+    csrfToken: undefined,
+    shared: false,
+    refused: undefined,
+    checks: isRecording ? makeRecording() : undefined,
+    params: {},
+    routed: false,
+    counted: undefined
+  })
+}
+
 /** The whole interface. `answerOf` returns what answers a route, or loads it first. `unrouted` answers at paths that no route has. */
 export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>, unrouted: Unrouted) =>
   Effect.gen(function* () {
@@ -76,10 +100,9 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const limiter = yield* RateLimiter
     const apps = yield* AppServer
     const { enableAuthzRecordings } = yield* DeploymentOptions
-    const readCredential = credentialReader(settings)
+    const infoOf = infoReader(settings, enableAuthzRecordings)
     const redirect = redirection(settings)
     const targetOf = targetReader(settings.basePath, routes.isOwn)
-    const clientAddress = clientAddressOf(settings.trustedProxies)
     const count = requestMetrics()
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const failed = failureAnswer(yield* StoreFaults)
@@ -93,25 +116,6 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         onLeft: (refusal) => Effect.succeed(refuseAt(info.path, refusal)),
         onRight: (defect) => failed(request, info, defect)
       })
-
-    const infoOf = (request: Request, target: Target, peer: string, visit: Visit | undefined, app: AppPath | undefined): RequestInfo => ({
-      id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
-      ip: visit?.ip ?? clientAddress(peer, request.headers),
-      userAgent: request.headers["user-agent"] ?? "",
-      visit,
-      path: target.path,
-      credential: (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query),
-      user: undefined,
-      quota: undefined,
-      unlimited: false,
-      csrfToken: undefined,
-      shared: false,
-      refused: undefined,
-      checks: enableAuthzRecordings ? makeRecording() : undefined,
-      params: {},
-      routed: false,
-      counted: undefined
-    })
 
     const responder =
       (request: Request, info: RequestInfo) =>
