@@ -1,6 +1,7 @@
 /** Calls of users over the services, as a generator chooses them. */
 import type { CurrentActor } from "@atelier/core/access"
-import { Accounts } from "@atelier/core/identity"
+import { Access, StreamRights } from "@atelier/core/access"
+import { Accounts, Sessions } from "@atelier/core/identity"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { Templates, TemplateVersions } from "@atelier/core/templates"
 import {
@@ -11,11 +12,12 @@ import {
   Workspaces,
   WorkspaceSchedules,
   WorkspaceSettings,
-  WorkspaceSharing
+  WorkspaceSharing,
+  type WorkspaceView
 } from "@atelier/core/workspaces"
-import { Effect } from "effect"
+import { Effect, Exit, type Redacted, Stream } from "effect"
 import type { Everything } from "./Replica.js"
-import { asUser, type Setting } from "./Setting.js"
+import { asUser, emailOf, password, type Setting } from "./Setting.js"
 
 export const callKinds = [
   "create",
@@ -35,6 +37,13 @@ export const callKinds = [
   "rename",
   "dormant",
   "suspend",
+  "log in",
+  "log in",
+  "use session",
+  "use session",
+  "log out",
+  "watch",
+  "watch",
   "promote",
   "update template",
   "invalidate"
@@ -49,6 +58,29 @@ export interface Call {
   readonly value: number
 }
 
+/** A session that a user was given. */
+export interface Session {
+  readonly token: Redacted.Redacted<string>
+  /** Whether the user was told that it has ended. */
+  hasEnded: boolean
+}
+
+/** A stream of a workspace that a user follows. */
+export interface Watcher {
+  readonly workspaceId: string
+  /** The build that it has shown last. */
+  buildId: string | undefined
+  status: string | undefined
+  isOpen: boolean
+}
+
+/** What calls of a history leave to each other. */
+export interface Left {
+  readonly sessions: Array<Session>
+  /** Called with each stream that begins. */
+  readonly watching: (watcher: Watcher) => void
+}
+
 /** A row that has to be there after the call was answered. */
 export interface Acknowledged {
   readonly table: "workspaces" | "workspace_builds"
@@ -61,7 +93,8 @@ const at = <A>(items: ReadonlyArray<A>, index: number): A | undefined => items[i
 export const callOf = (
   setting: Setting,
   { kind, target, user, value }: Call,
-  name: string
+  name: string,
+  { sessions, watching }: Left
 ): Effect.Effect<ReadonlyArray<Acknowledged>, unknown, Everything> => {
   const actor = at(setting.users, user) ?? setting.admin
   const nothing: ReadonlyArray<Acknowledged> = []
@@ -157,6 +190,50 @@ export const callOf = (
           )
         )
       )
+    case "watch":
+      return done(
+        chosen((id) =>
+          Effect.gen(function* () {
+            const { values } = yield* StreamRights
+            const watcher: Watcher = { workspaceId: id, buildId: undefined, status: undefined, isOpen: true }
+            const show = (shown: Exit.Exit<WorkspaceView, unknown>) =>
+              Effect.sync(() => {
+                if (Exit.isFailure(shown)) return
+                watcher.buildId = shown.value.latest_build.id
+                watcher.status = shown.value.latest_build.status
+              })
+            const stream = yield* Effect.flatMap(Workspaces, ({ watch }) => watch(id))
+            watching(watcher)
+            yield* Effect.ensuring(
+              Stream.runForEach(values(stream), show),
+              Effect.sync(() => void (watcher.isOpen = false))
+            )
+          })
+        )
+      )
+    case "log in":
+      return done(
+        Effect.gen(function* () {
+          const { logIn } = yield* Sessions
+          sessions.push({ token: yield* logIn({ email: emailOf(user), password }, {}), hasEnded: false })
+        })
+      )
+    case "use session":
+    case "log out": {
+      const session = at(sessions, target)
+      if (session === undefined) return Effect.succeed(nothing)
+      return done(
+        Effect.gen(function* () {
+          const hadEnded = session.hasEnded
+          const { authenticate, logOut } = yield* Sessions
+          const actor = yield* authenticate(session.token, {})
+          if (hadEnded) return yield* Effect.dieMessage("a session that a user has ended was taken")
+          if (kind === "use session") return
+          yield* Access.actingAs(actor)(logOut())
+          session.hasEnded = true
+        })
+      )
+    }
     case "promote":
       return done(
         asUser(

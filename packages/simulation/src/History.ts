@@ -4,13 +4,13 @@ import { storeUnavailable } from "@atelier/core/platform"
 import { invariants } from "@atelier/storage/invariants"
 import { Cause, Effect, Exit, Option, type Scope } from "effect"
 import { type Agents, startAgents } from "./Agents.js"
-import { type Acknowledged, type Call, callKinds, callOf } from "./Calls.js"
+import { type Acknowledged, type Call, callKinds, callOf, type Left, type Watcher } from "./Calls.js"
 import { type Chance, chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore, type StoreFault } from "./FaultyStore.js"
 import { type Deployment, type Replica, startReplica } from "./Replica.js"
 import { leavingNone } from "./Roots.js"
-import { type Setting, simulatedOptions } from "./Setting.js"
+import { dailyAllowance, type Setting, simulatedOptions } from "./Setting.js"
 import { makeWorld, type World } from "./World.js"
 
 const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "cut off", "machine dies"] as const
@@ -129,6 +129,9 @@ class Running {
   readonly replicas: Array<Replica> = []
   readonly acknowledged: Array<Acknowledged> = []
   readonly told: Array<string> = []
+  /** Streams that users follow, by the replica that serves each. */
+  private readonly watchers = new Map<Watcher, Replica>()
+  private readonly sessions: Left["sessions"] = []
   readonly agents: Agents
   readonly broken: Array<string>
   private generation = 0
@@ -180,7 +183,8 @@ class Running {
   private call(action: Action & { readonly is: "call" }, index: number): void {
     const replica = this.replicas[action.replica]
     if (replica?.context === undefined || !replica.process.isAlive) return this.tell(`#${index} finds no replica`)
-    replica.run(callOf(this.setting, action, `w${index}`), (exit) => {
+    const left: Left = { sessions: this.sessions, watching: (watcher) => void this.watchers.set(watcher, replica) }
+    replica.run(callOf(this.setting, action, `w${index}`, left), (exit) => {
       this.tell(`#${index} ${answerOf(exit)}`)
       if (Exit.isSuccess(exit)) this.acknowledged.push(...exit.value)
       if (!isExpected(exit)) this.broken.push(`call #${index} died: ${Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""}`)
@@ -291,6 +295,32 @@ class Running {
         this.broken.push(`ended-workspaces-do-not-run: workspace ${id} is ${latest_status}`)
     }
     this.checkAgents()
+    this.checkQuotas()
+    this.checkWatchers()
+  }
+
+  /** The workspaces of a user cost at most what the user's groups allow. */
+  private checkQuotas(): void {
+    for (const { cost, owner } of this.rows<{ readonly cost: number; readonly owner: string }>(
+      `SELECT w.owner_id AS owner, sum(b.daily_cost) AS cost FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
+       WHERE NOT w.deleted GROUP BY w.owner_id`
+    ))
+      if (this.setting.users.some((id) => id === owner) && cost > dailyAllowance)
+        this.broken.push(`quotas-are-kept: the workspaces of ${owner} cost ${cost}`)
+  }
+
+  /** A stream that is still open has shown the last state. */
+  private checkWatchers(): void {
+    for (const [{ buildId, isOpen, status, workspaceId }, { process }] of this.watchers) {
+      if (!isOpen || !process.isAlive) continue
+      for (const stored of this.rows<{ readonly latest_build_id: string; readonly latest_status: string }>(
+        `SELECT latest_build_id, latest_status FROM workspaces WHERE id = '${workspaceId}' AND NOT deleted`
+      )) {
+        if (stored.latest_build_id === buildId && stored.latest_status === status) continue
+        const [is, shown] = [`${stored.latest_build_id} ${stored.latest_status}`, `${buildId} ${status}`]
+        this.broken.push(`watchers-see-the-last-state: the build of workspace ${workspaceId} is ${is}, and was shown as ${shown}`)
+      }
+    }
   }
 
   hasLostMachine = false

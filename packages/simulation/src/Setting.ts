@@ -2,12 +2,12 @@
 import { Access, type CurrentActor } from "@atelier/core/access"
 import { DeploymentOptions, type Options } from "@atelier/core/deployment"
 import { type GroupChange, GroupChanges } from "@atelier/core/groups"
-import { newUser, TrustedUsers, UserRepository } from "@atelier/core/identity"
+import { newUser, PasswordHasher, TrustedUsers, UserRepository } from "@atelier/core/identity"
 import { MemberRepository, Organizations } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { Archives, Files } from "@atelier/core/provisioning"
 import { TemplateCreation, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
-import { Context, Effect, type Exit } from "effect"
+import { Context, Effect, type Exit, Redacted } from "effect"
 import { chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore } from "./FaultyStore.js"
@@ -41,12 +41,21 @@ export const asUser = <A, E, R>(
 ): Effect.Effect<A, E | Unauthenticated, Exclude<R, CurrentActor> | TrustedUsers> =>
   Effect.flatMap(TrustedUsers, ({ actorOf }) => Effect.flatMap(actorOf(user, {}), (actor) => Access.actingAs(actor)(effect)))
 
+/** The password of each user. */
+export const password = Redacted.make("correct horse battery")
+
+/** The address of a user by its place among the users. */
+export const emailOf = (index: number): string => `${userNames[index % userNames.length] ?? ""}@example.com`
+
+const userNames = ["ada", "grace", "linus"]
+
 const aUser = (name: string, roles: ReadonlyArray<string>, organization: Uuid.Uuid) =>
   Effect.gen(function* () {
     const id = yield* Effect.flatMap(Ids, ({ next }) => next)
     const now = yield* Timestamp.now
     const user = newUser({ id, username: name, email: `${name}@example.com`, name: "", status: "active", login_type: "password" }, now)
-    yield* Effect.flatMap(UserRepository, ({ insert }) => insert({ ...user, rbac_roles: roles }, null))
+    const hash = yield* Effect.flatMap(PasswordHasher, ({ hash }) => hash(password))
+    yield* Effect.flatMap(UserRepository, ({ insert }) => insert({ ...user, rbac_roles: roles }, hash))
     yield* Effect.flatMap(MemberRepository, ({ insert }) =>
       insert({ organization_id: organization, user_id: id, created_at: now, updated_at: now, roles: [] })
     )
@@ -82,7 +91,7 @@ const aTemplate = (name: string, admin: Uuid.Uuid, what: SimulatedTemplate) =>
 const poolSize = 2
 
 /** The cost that each user may have a day: of some workspaces of the pool, and of those that the pool replaces. */
-const dailyAllowance = 4
+export const dailyAllowance = 4
 
 const allowance: GroupChange = {
   name: "",
@@ -96,7 +105,7 @@ const allowance: GroupChange = {
 const stored = Effect.gen(function* () {
   const { id: organization } = yield* Effect.flatMap(Organizations, ({ ensureDefault }) => ensureDefault)
   const admin = yield* aUser("admin", ["owner"], organization)
-  const users = yield* Effect.forEach(["ada", "grace", "linus"], (name) => aUser(name, [], organization))
+  const users = yield* Effect.forEach(userNames, (name) => aUser(name, [], organization))
   const templates = yield* asUser(
     admin,
     Effect.zipRight(
