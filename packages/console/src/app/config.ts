@@ -1,6 +1,6 @@
 /** What the server tells the page: where it is mounted, and whose it is. */
 
-import { isOfService } from "./addresses.js"
+import { type Icon, iconAt } from "./addresses.js"
 
 export interface Brand {
   readonly name: string
@@ -61,17 +61,5 @@ export const isWebAddress = (address: string): boolean => {
   return ["http:", "https:"].includes(new URL(address, document.baseURI).protocol)
 }
 
-/** An icon to show: an address of this service, or signs. Icons of other sites are not loaded. */
-export const iconOf = (icon: string | undefined): { readonly address: string } | { readonly signs: string } | undefined => {
-  if (icon === undefined || icon === "") return undefined
-  const emoji = /^\/emojis\/([0-9a-f]+(?:-[0-9a-f]+)*)\.png$/i.exec(icon)?.[1]
-  if (emoji !== undefined) {
-    const points = emoji.split("-").map((point) => Number.parseInt(point, 16))
-    return points.every((point) => point <= 0x10ffff) ? { signs: String.fromCodePoint(...points) } : undefined
-  }
-  if (icon.startsWith("/")) {
-    const address = `${config.api}${icon}`
-    return isOfService(address, config.api, document.baseURI) ? { address } : undefined
-  }
-  return icon.startsWith("data:image/") ? { address: icon } : undefined
-}
+/** An icon to show on this page. */
+export const iconOf = (icon: string | undefined): Icon | undefined => iconAt(icon, config.api, document.baseURI)

@@ -1,14 +1,12 @@
 /** The pages of `/oauth2/authorize`. oauth2-provider.md §4. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { isLocalPicture } from "@atelier/core/platform"
 import { type OAuth2App, type ResponseMode, withParameters } from "@atelier/core/oauth2"
 import type { HttpSettings } from "../server/request/Settings.js"
 import { escaped, page, type PageBrand } from "../pages/page.js"
 import type { ConsentDetails, RequestErrorDetails } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
 import { permissionOf } from "./scopeTexts.js"
-
-/** Icons from elsewhere are not loaded: they would tell their host who is asked for consent. */
-const isLocalIcon = (icon: string): boolean => /^\/(?!\/)/.test(icon) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp);/.test(icon)
 
 /** Where the browser goes on, as people recognise it: a host, or the scheme of a program. */
 const targetName = (uri: string): string => {
@@ -61,7 +59,8 @@ export const consentPage = (
   page(settings, brand, {
     title: text.consentTitle(app.name),
     formAction: sourceOf(redirectUri),
-    content: `${isLocalIcon(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(text.consentQuestion(app.name, username))}</p>
+    // Icons from elsewhere are not loaded: they would tell their host who is asked for consent
+    content: `${isLocalPicture(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(text.consentQuestion(app.name, username))}</p>
 <ul>
 ${permissions.map((permission) => `<li>${escaped(permission)}</li>`).join("\n")}
 </ul>

@@ -119,7 +119,6 @@ describeInterface("an AI provider", (server) => {
     ["two hyphens in its name", { name: "a--b" }, ["name"]],
     ["an unknown type", { type: "nope" }, ["type"]],
     ["no address", { base_url: "" }, ["base_url"]],
-    ["an icon that runs a script", { icon: "javascript:alert(1)" }, ["icon"]],
     ["an address of another scheme", { base_url: "ftp://x.example.com" }, ["base_url"]],
     ["an address without a host", { base_url: "https://" }, ["base_url"]],
     ["an empty key", { api_keys: [""] }, ["api_keys[0]"]],

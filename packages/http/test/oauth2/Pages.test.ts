@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aBrowser, type Browser, type Page } from "../../../../test/outside/browser.js"
 import { oneDatabase } from "../../../../test/store/databases.js"
 import { describeInterface, ownerPassword, startServer, type TestServer } from "../../../../test/http/server.js"
-import { aClient, aVerifier, authorizePath, authorizeQuery, refusal } from "./OAuthClient.js"
+import { aClient, aVerifier, authorizePath, authorizeQuery, callback, refusal } from "./OAuthClient.js"
 
 const site = "http://atelier.test"
 const html = { accept: "text/html" }
@@ -132,6 +132,21 @@ describeInterface(
       const done = await submit(browser, consent)
       const to = new URL(done.location ?? "")
       expect([done.status, to.origin, to.searchParams.get("code") === null]).toStrictEqual([302, "https://client.example", false])
+    })
+
+    it("show an app's icon for consent if the service or the address itself holds it", async () => {
+      const client = await aClient(server())
+      const browser = await signedIn(server())
+      const pictureAt = async (icon: string) => {
+        const body = { name: "editor", callback_url: callback, icon }
+        await server().call("PUT", `/oauth2-provider/apps/${client.client_id}`, { token: server().owner().token, body })
+        const path = authorizePath(authorizeQuery(client, aVerifier().challenge)).slice(1)
+        return /<img class="icon" src="([^"]*)"/.exec((await browser.visit(`${site}${path}`)).text)?.[1]
+      }
+      expect(await pictureAt("/icon/code.svg")).toBe("/icon/code.svg")
+      for (const icon of ["javascript:alert(1)", "https://elsewhere.example/a.png", "//elsewhere.example/a.png"]) {
+        expect(await pictureAt(icon)).toBeUndefined()
+      }
     })
 
     it("show a new token to a program's user", async () => {

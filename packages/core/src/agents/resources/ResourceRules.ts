@@ -56,7 +56,7 @@ export const appViolations = (app: ProvisionedApp, agent: Pick<ProvisionedAgent,
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
     ...(appSlug.test(app.slug) ? [] : [{ field: "slug", detail: `The slug of ${what} must match ${appSlug.source}` }]),
-    ...unsafe(what, ["icon", "url"], app),
+    ...unsafe(what, ["url"], app),
     ...tooLong(what, appMaxima, app)
   ]
 }
@@ -75,7 +75,6 @@ export const agentViolations = (agent: Omit<ProvisionedAgent, "auth">): Readonly
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
     ...unsafe(what, ["troubleshooting_url"], agent),
-    ...agent.scripts.flatMap((script) => unsafe(`the script ${JSON.stringify(script.display_name)} of ${what}`, ["icon"], script)),
     ...(agent.devcontainers ?? []).flatMap((container) => devcontainerViolations(container, agent)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
@@ -89,7 +88,6 @@ const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Valida
   const agents = allAgents(resource)
   const apps = agents.flatMap((agent) => agent.apps)
   return [
-    ...unsafe(`the resource ${JSON.stringify(resource.name)}`, ["icon"], resource),
     ...agents.flatMap((agent) => [...agentViolations(agent), ...agent.apps.flatMap((app) => appViolations(app, agent))]),
     ...duplicates(agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",

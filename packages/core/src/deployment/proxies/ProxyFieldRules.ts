@@ -1,6 +1,6 @@
 /** What the fields of a proxy may be, as an administrator gives them and as its processes register. */
-import { isUnsafeAddress } from "../../platform/texts/Address.js"
-import type { Validation } from "../../platform/Errors.js"
+import { pictureViolation } from "../../platform/texts/Address.js"
+import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import type { ProxyFields, Registration } from "./WorkspaceProxies.js"
 
@@ -11,9 +11,7 @@ export const maximumAddress = 2048
 export const textViolations = ({ display_name, icon, name }: ProxyFields): ReadonlyArray<Validation> => [
   ...(name.length > maximumName ? [{ field: "name", detail: `must have at most ${maximumName} characters` }] : []),
   ...(display_name.length > maximumName ? [{ field: "display_name", detail: `must have at most ${maximumName} characters` }] : []),
-  ...(icon.length > maximumAddress || isUnsafeAddress(icon)
-    ? [{ field: "icon", detail: "must be an http or https address, or a path" }]
-    : [])
+  ...validationsOf({ icon: pictureViolation(icon, maximumAddress) })
 ]
 
 /** A host name with one star, which is the first label or the first part of it. */

@@ -23,18 +23,18 @@ export const isUnsafeAddress = (address: string, schemes: ReadonlyArray<string> 
 export const unsafeLinkSchemes = unsafeSchemes.filter((scheme) => scheme !== "file:")
 
 /**
- * The rule that the address of a picture breaks: it is empty, at a web server, or a path of this service, as those of emoji are
- * (`/emojis/1f4bb.png`). A path of two slashes would name another server.
+ * The rule that the address of a picture breaks. Any text is stored, as clients of the interface expect: pages load pictures of this service
+ * only (`isLocalPicture`), and show a letter in place of others.
  */
-export const pictureViolation = (address: string, maximum: number): string | undefined => {
-  if (address.length > maximum) return `must be at most ${maximum} characters`
-  const isPlain = !/[\p{Cc}\\]/u.test(address)
-  const isPath = /^\/(?!\/)/.test(address)
-  const isAtServer = /^https?:\/\//i.test(address) && URL.canParse(address)
-  return address === "" || (isPlain && (isPath || isAtServer))
-    ? undefined
-    : "must be an http or https address, or a path that begins with /"
-}
+export const pictureViolation = (address: string, maximum: number): string | undefined =>
+  address.length > maximum ? `must be at most ${maximum} characters` : undefined
+
+/**
+ * Whether a page may load a picture: it is at a path of this service (`/emojis/1f4bb.png`), or holds itself. Browsers take a path of two
+ * slashes for another server, read a backslash as a slash, and skip control characters.
+ */
+export const isLocalPicture = (address: string): boolean =>
+  !/[\p{Cc}\\]/u.test(address) && (/^\/(?!\/)/.test(address) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp)[;,]/.test(address))
 
 /** Whether a host's name or address means the machine itself. */
 export const isLoopbackHost = (host: string): boolean => {

@@ -1,5 +1,4 @@
 /** Rules for the definitions of a source as a whole. templates-and-provisioning.md §4.2, §5.1. */
-import { isUnsafeAddress } from "../../platform/texts/Address.js"
 import { compilePattern } from "../../platform/texts/Pattern.js"
 import type { Plan } from "../../provisioning/engines/ProvisionerEngine.js"
 
@@ -12,10 +11,7 @@ const repeated = (names: ReadonlyArray<string>): string | undefined => names.fin
 export const definitionsViolation = ({ parameters, presets }: Pick<Plan, "parameters" | "presets">): string | undefined => {
   const parameter = repeated(parameters.map(({ name }) => name))
   if (parameter !== undefined) return `The parameter "${parameter}" is defined more than once.`
-  for (const { icon, name, options, validation_regex } of parameters) {
-    if ([icon, ...options.map((option) => option.icon)].some((address) => isUnsafeAddress(address))) {
-      return `An icon of the parameter "${name}" is not an address of a picture.`
-    }
+  for (const { name, validation_regex } of parameters) {
     const violation = validation_regex === "" ? undefined : compilePattern(validation_regex)
     if (typeof violation === "string") return `The pattern of the parameter "${name}" cannot be used: ${violation}.`
   }
@@ -27,7 +23,6 @@ export const definitionsViolation = ({ parameters, presets }: Pick<Plan, "parame
       return `The description of the preset "${name}" has more than ${maximumPresetDescription} characters.`
     }
     if (icon.length > maximumIcon) return `The icon of the preset "${name}" has more than ${maximumIcon} characters.`
-    if (isUnsafeAddress(icon)) return `The icon of the preset "${name}" is not an address of a picture.`
   }
   return undefined
 }

@@ -26,26 +26,6 @@ describe("a job's resources", () => {
     ["two apps of one resource with one slug", withAgents({ name: "a", apps: [anApp()] }, { name: "b", apps: [anApp()] }), "slug"],
     ["two apps with one id", withApps({ slug: "a", id }, { slug: "b", id }), "id"],
     ["a tooltip that is too long", withApps({ tooltip: "t".repeat(2049) }), "tooltip"],
-    ["an icon of the resource that runs a script", aResource({ icon: "javascript:alert(1)" }), "icon"],
-    [
-      "an icon of a script that runs a script",
-      withAgents({
-        scripts: [
-          {
-            display_name: "Install",
-            icon: "JavaScript:alert(1)",
-            script: "",
-            cron: "",
-            start_blocks_login: false,
-            run_on_start: true,
-            run_on_stop: false,
-            timeout_seconds: 0,
-            log_path: ""
-          }
-        ]
-      }),
-      "icon"
-    ],
     ["a troubleshooting address that runs a script", withAgents({ troubleshooting_url: " java\tscript:alert(1)" }), "troubleshooting_url"],
     [
       "two metadata items with one key",

