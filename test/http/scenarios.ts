@@ -532,12 +532,11 @@ export const makePlayer = async ({ enter, header, now = Date.now, patience = usu
         unordered: new Set([...head.unordered, ...step.unordered].map(fillText)),
         now
       }
-      const named = new Set(
-        (isObject(body) && Array.isArray(body.validations) ? body.validations : []).map((entry: unknown) => at(entry, "field"))
-      )
+      const named = (isObject(body) && Array.isArray(body.validations) ? body.validations : []).map((entry: unknown) => at(entry, "field"))
+      const timesNamed = (field: string) => named.filter((name) => name === fillText(field)).length
       return [
         ...step.fields
-          .filter((field) => !named.has(fillText(field)))
+          .filter((field, index) => step.fields.slice(0, index + 1).filter((other) => other === field).length > timesNamed(field))
           .map((field) => `${field} is not named as a field: ${JSON.stringify(body)}`),
         ...(step.type_is === undefined || type === step.type_is ? [] : [`expected ${step.type_is}, not ${type}`]),
         ...(step.answer === undefined ? [] : differences(fill(step.answer), body, comparison)),

@@ -101,20 +101,10 @@ const maximumText = 1000
 
 const cut = (text: string): string => (text.length > maximumText ? `${text.slice(0, maximumText).toWellFormed()}…` : text)
 
-/** One entry per field: the first rule it breaks. */
-const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
-  const fields = new Set<string>()
-  return validations
-    .filter(({ field }) => !fields.has(field) && fields.add(field))
-    .slice(0, maximumValidations)
-    .map(({ detail, field }) => ({ field: cut(field), detail: cut(detail) }))
-}
-
 /** The `Response` object of an error; empty members are left out, and what a caller's input made long is cut. */
 export const responseOf = (error: Described): Response => {
   const { detail, message, validations = [] } = error
-  // A refusal of a permission lists everything that is missing, not rules of inputs
-  const entries = error instanceof Forbidden ? validations.slice(0, maximumValidations) : distinct(validations)
+  const entries = validations.slice(0, maximumValidations).map(({ detail, field }) => ({ field: cut(field), detail: cut(detail) }))
   return { message: cut(message), ...(detail ? { detail: cut(detail) } : {}), ...(entries.length > 0 ? { validations: entries } : {}) }
 }
 
