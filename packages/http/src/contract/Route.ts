@@ -7,6 +7,8 @@ export interface Route {
   readonly pattern: string
   /** The parameters of the path that are ids, and nothing else. */
   readonly ids: ReadonlyArray<string>
+  /** Whose credential the endpoint wants. A user's may be one of several. */
+  readonly caller: "user" | "agent" | "other" | "public"
   /** The group of endpoints whose implementation answers; undefined for a page. */
   readonly group: string | undefined
 }

@@ -22,7 +22,7 @@ export class UserOrAgentAuthenticated extends HttpApiMiddleware.Tag<UserOrAgentA
   failure: refusals("Unauthenticated", "Forbidden")
 }) {}
 
-/** The authenticated caller of a public endpoint that returns more to users; None without a valid credential. */
+/** The authenticated caller of an endpoint that takes other credentials too; None without a valid credential of a user. */
 export class Caller extends Context.Tag("@atelier/http/Caller")<Caller, Option.Option<Actor>>() {}
 
 /** Provides `Caller`; None for a missing, unknown or expired credential. */

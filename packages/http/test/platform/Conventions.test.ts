@@ -35,7 +35,7 @@ describeInterface("every answer of the service", (server) => {
       server().call("GET", "/users/me"),
       server().call("GET", "/users/nobody", { token }),
       server().call("GET", "/nowhere"),
-      server().call("PUT", "/users/first"),
+      server().call("PUT", "/buildinfo"),
       server().call("POST", "/users/login", { body: "{" }),
       server().call("POST", "/users/login", { body: "x".repeat(4 * 1024 * 1024 + 1) }),
       server().call("POST", "/users/me/keys", { headers: { cookie: `service_session_token=${token}` } }),
@@ -105,21 +105,48 @@ describeInterface("paths and methods", (server) => {
     // Templates have ids, and "examples" is not an id
     ["PUT", "/templates/examples", "GET"],
     ["PUT", "/templates/nonsense", "DELETE, GET, PATCH"]
-  ] as const)("%s %s is refused with the methods there are, whoever asks", async (method, path, allow) => {
-    for (const call of [{}, { token: server().owner().token }]) {
-      const answer = await server().call(method, path, call)
-      const body = method === "HEAD" ? undefined : { message: expect.any(String) }
-      expect([answer.status, answer.headers.get("allow"), answer.body]).toStrictEqual([405, allow, body])
-    }
+  ] as const)("%s %s is refused with the methods there are", async (method, path, allow) => {
+    const answer = await server().call(method, path, server().owner())
+    const body = method === "HEAD" ? undefined : { message: expect.any(String) }
+    expect([answer.status, answer.headers.get("allow"), answer.body]).toStrictEqual([405, allow, body])
+  })
+
+  it.each([
+    ["GET", "/nowhere", 404],
+    ["GET", "//api/experimental/nowhere", 404],
+    ["GET", "//scim/v2/nowhere", 404],
+    ["GET", "/deployment/nowhere", 401],
+    ["GET", "/deployment", 401],
+    ["GET", "/organizations/default/nowhere", 401],
+    ["POST", "/deployment/config", 401],
+    ["DELETE", "/auth/scopes", 405],
+    // A user may be called "login"
+    ["PATCH", "/users/login", 401],
+    ["PUT", "/users", 405],
+    ["POST", "/workspaceagents/me/nowhere", 401],
+    ["GET", `/workspaceagents/${someId}/nowhere`, 401],
+    ["PATCH", "/workspaceagents/aws-instance-identity", 401],
+    ["GET", "/workspaceproxies/me/nowhere", 404],
+    ["GET", "/debug/nowhere", 401]
+  ] as const)("%s %s without a session is %i", async (method, path, status) => {
+    const answer = await server().call(method, path)
+    expect([answer.status, answer.headers.has("allow")]).toStrictEqual([status, status === 405])
+  })
+
+  it("are told below /debug to readers of debug information alone", async () => {
+    const { token } = await server().aMember()
+    const answers = [
+      await server().call("GET", "/debug/nowhere", { token }),
+      await server().call("POST", "/debug/health", { token }),
+      await server().call("GET", "/debug/nowhere", server().owner()),
+      await server().call("POST", "/debug/health", server().owner())
+    ]
+    expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 404, 405])
   })
 
   it("OPTIONS is refused so too unless it asks before a call from another site", async () => {
-    const plain = await options(server(), "/api/v2/users/first", { origin: "https://evil.test" })
-    expect([plain.status, plain.headers.get("allow"), await plain.json()]).toStrictEqual([
-      405,
-      "DELETE, GET, POST",
-      { message: expect.any(String) }
-    ])
+    const plain = await options(server(), "/api/v2/buildinfo", { origin: "https://evil.test" })
+    expect([plain.status, plain.headers.get("allow"), await plain.json()]).toStrictEqual([405, "GET", { message: expect.any(String) }])
     expect((await options(server(), "/api/v2/nowhere")).status).toBe(404)
   })
 

@@ -6,7 +6,10 @@ import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgent
 import { AgentCredentials } from "./Credentials.js"
 import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
 
-const anonymous = new Unauthenticated({ message: "You are signed out or your session has expired. Please sign in again to continue." })
+/** The refusal of a request without a credential. */
+export const anonymous = new Unauthenticated({
+  message: "You are signed out or your session has expired. Please sign in again to continue."
+})
 const unknown = new Unauthenticated({ message: "The credential is not valid." })
 
 const refused = <E extends Unauthenticated | Forbidden>(info: RequestInfo, error: E): Effect.Effect<never, E> => {
@@ -14,10 +17,13 @@ const refused = <E extends Unauthenticated | Forbidden>(info: RequestInfo, error
   return Effect.fail(error)
 }
 
-const asUser: Effect.Effect<Actor, Unauthenticated | Forbidden> = Effect.flatMap(CurrentRequest, (info) => {
+/** The user of a request, or why it has none. */
+export const userOf = (info: RequestInfo): Effect.Effect<Actor, Unauthenticated | Forbidden> => {
   if (info.user === undefined) return refused(info, info.credential === undefined ? anonymous : unknown)
   return info.user._tag === "Left" ? refused(info, info.user.left) : Effect.succeed(info.user.right)
-})
+}
+
+const asUser: Effect.Effect<Actor, Unauthenticated | Forbidden> = Effect.flatMap(CurrentRequest, userOf)
 
 const asAgent = (agents: AgentCredentials["Type"]): Effect.Effect<Actor, Unauthenticated> =>
   Effect.flatMap(CurrentRequest, (info) => {

@@ -93,6 +93,7 @@ const routeOf = ({ method, path }: Page): Route => ({
   pattern: patternOf(path),
   trailingSlash: false,
   ids: [],
+  caller: "public",
   group: undefined
 })
 

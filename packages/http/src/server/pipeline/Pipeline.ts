@@ -108,7 +108,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const failed = failureAnswer(yield* StoreFaults)
     const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
-    const answerByRoute = routeAnswer(settings, limiter, answerOf)
+    const answerByRoute = routeAnswer(settings, limiter, routes, answerOf)
     const answerByApp = apps === undefined ? undefined : appAnswer(apps, limiter, isOwn, failed)
 
     const refusedVisit = (request: Request, info: RequestInfo, cause: Cause.Cause<Unauthenticated | Forbidden>): Effect.Effect<Response> =>

@@ -1,6 +1,7 @@
 /** The paths of the interface, and what answers them. */
 import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { Uuid } from "@atelier/core/platform"
@@ -9,8 +10,16 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, type Effect, Option, type Scope } from "effect"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 import { AlsoAt, TrailingSlash } from "../../contract/annotations.js"
+import {
+  AgentAuthenticated,
+  Authenticated,
+  Caller,
+  OptionallyAuthenticated,
+  UserOrAgentAuthenticated
+} from "../../contract/authentication.js"
 import type { Route } from "../../contract/Route.js"
 import { isUuid, propertiesOf } from "../codec/normalize.js"
+import { callersOf } from "./callers.js"
 
 /** How paths are matched: exactly as they are written. */
 export const routerConfig = {
@@ -57,6 +66,8 @@ export interface Routes {
   readonly methodsOf: (path: string) => ReadonlyArray<string>
   /** Whether a path works with a slash behind it too: as the endpoint of the method says, or any where the method has none. */
   readonly allowsSlash: (method: string, path: string) => boolean
+  /** Whose credential every endpoint in the part of the interface wants that a path lies in; undefined where they differ. */
+  readonly callerAt: (path: string) => Route["caller"] | undefined
   /** Whether a path lies in a sub-tree that is served as a whole. */
   readonly isInSubtree: (path: string) => boolean
 }
@@ -70,13 +81,20 @@ export const pathsOf = ({ annotations, path }: Pick<HttpApiEndpoint.HttpApiEndpo
   return other === undefined ? [path] : [path, other]
 }
 
+const callerOf = (middlewares: ReadonlyArray<HttpApiMiddleware.TagClassAny>): Route["caller"] => {
+  const wants = ({ key }: { readonly key: string }) => middlewares.some((one) => one.key === key)
+  if ([Authenticated, UserOrAgentAuthenticated, OptionallyAuthenticated].some(wants)) return "user"
+  if (wants(AgentAuthenticated)) return "agent"
+  return middlewares.some(({ provides }) => provides !== undefined && provides.key !== Caller.key) ? "other" : "public"
+}
+
 /** The routes of an API. `HttpApi.reflect` would look into every schema, which paths and methods do not need. */
 export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyArray<Route> => {
   const groups: ReadonlyArray<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
   return groups.flatMap((group) =>
-    Object.values(group.endpoints).flatMap(({ annotations, method, path, pathSchema }) => {
+    Object.values(group.endpoints).flatMap(({ annotations, method, middlewares, path, pathSchema }) => {
       const ids = [...(Option.isSome(pathSchema) ? (propertiesOf(pathSchema.value.ast)?.values() ?? []) : [])]
         .filter(({ type }) => type._tag !== "Union" && isUuid(type))
         .map(({ name }) => name)
@@ -87,6 +105,7 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
         pattern: patternOf(path),
         trailingSlash,
         ids,
+        caller: callerOf([...group.middlewares, ...middlewares]),
         group: group.identifier
       }))
     })
@@ -129,6 +148,7 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     methodsOf,
     // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
     allowsSlash: (method, path) => find(method, path)?.trailingSlash ?? methods.some((other) => find(other, path)?.trailingSlash === true),
+    callerAt: callersOf(routes),
     isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)
   }
 }

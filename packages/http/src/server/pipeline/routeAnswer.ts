@@ -14,7 +14,8 @@ import type { RateLimiter } from "../request/RateLimiter.js"
 import type { HttpSettings } from "../request/Settings.js"
 import type { Target } from "../request/Target.js"
 import { refuseForNow } from "./failures.js"
-import type { Answer, Match } from "./Routes.js"
+import { lostAnswer } from "./lostAnswer.js"
+import type { Answer, Match, Routes } from "./Routes.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -52,6 +53,7 @@ const callerRefusal = (settings: HttpSettings, limiter: RateLimiter["Type"]) => 
 export const routeAnswer = (
   settings: HttpSettings,
   limiter: RateLimiter["Type"],
+  routes: Pick<Routes, "callerAt">,
   answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>
 ) => {
   const refusalOf = callerRefusal(settings, limiter)
@@ -65,7 +67,7 @@ export const routeAnswer = (
   ): Effect.Effect<Response, never, Request | Scope.Scope> => {
     const refusal = refusalOf(given, target, info)
     if (refusal !== undefined) return Effect.succeed(refusal)
-    if (HttpServerResponse.isServerResponse(found)) return Effect.succeed(found)
+    if (HttpServerResponse.isServerResponse(found)) return lostAnswer(routes, info, found)
     const { params, query, route, url } = found
     const request = url === given.url ? given : given.modify({ url })
     const span = services.get(Tracer.ParentSpan.key)
