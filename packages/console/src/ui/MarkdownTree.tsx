@@ -1,8 +1,7 @@
 /** The elements of a text in Markdown. The parser gives a tree and no HTML: only what is named here is drawn. */
 import type { MarkedToken, Token, Tokens } from "marked"
 import { Fragment, type ReactNode, useMemo } from "react"
-import { isOwnIcon } from "../app/addresses.js"
-import { config, iconOf } from "../app/config.js"
+import { iconOf } from "../app/config.js"
 import { markdownText } from "../texts/ui.js"
 import { maximumDepth, tokensOf } from "./markdownTokens.js"
 
@@ -30,11 +29,9 @@ const Link = ({ children, href }: { readonly href: string; readonly children: Re
     <>{children}</>
   )
 
-const isSafePicture = (address: string): boolean => address.startsWith("data:") || isOwnIcon(address, config.api, document.baseURI)
-
 const Picture = ({ href, text }: Tokens.Image) => {
   const icon = iconOf(href)
-  if (icon !== undefined && "address" in icon && isSafePicture(icon.address)) return <img src={icon.address} alt={text} />
+  if (icon !== undefined && "address" in icon) return <img src={icon.address} alt={text} />
   return <Link href={href}>{text === "" ? href : text}</Link>
 }
 
