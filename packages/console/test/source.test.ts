@@ -2,14 +2,12 @@
 import fc from "fast-check"
 import { pack } from "tar-stream"
 import { buffer } from "node:stream/consumers"
-import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { ArchiveError, bytesOf, pathProblem, readArchive, textOf, writeArchive } from "../src/screens/templates/source/archive.js"
 import { latestOnly } from "../src/screens/templates/editor/latest.js"
 import { placesIn } from "../src/screens/templates/editor/places.js"
 import { treeRows } from "../src/screens/templates/editor/tree.js"
 import { changedOf } from "../src/screens/templates/settings/changed.js"
-import { readUploaded } from "../src/screens/templates/source/uploaded.js"
 import { changesOf, compareLines, type Line, linesOfChange, pairsOf, partsOf } from "../src/screens/templates/source/difference.js"
 
 const filesOf = (texts: Readonly<Record<string, string>>) => ({
@@ -120,56 +118,6 @@ describe("an archive", () => {
 
   it("knows text from other bytes", () => {
     expect([bytesOf("ü"), new Uint8Array([1, 0]), new Uint8Array([0xff])].map(textOf)).toStrictEqual(["ü", undefined, undefined])
-  })
-})
-
-/** A zip of stored files: the local headers are left out, which nothing reads. */
-const zipOf = (...names: ReadonlyArray<string>): Uint8Array<ArrayBuffer> => {
-  const entries = names.map((name) => {
-    const entry = Buffer.alloc(46 + name.length)
-    entry.writeUInt32LE(0x02014b50, 0)
-    entry.writeUInt16LE(name.length, 28)
-    entry.write(name, 46)
-    return entry
-  })
-  const end = Buffer.alloc(22)
-  end.writeUInt32LE(0x06054b50, 0)
-  end.writeUInt16LE(names.length, 10)
-  end.writeUInt32LE(4, 16)
-  return new Uint8Array(Buffer.concat([Buffer.from("PK\u0003\u0004"), ...entries, end]))
-}
-
-describe("an uploaded archive", () => {
-  it("tells its kind, the engine of its files, and a name for a template", async () => {
-    const tar = await written([{ name: "./main.tf", text: "a" }])
-    expect(readUploaded("My Team's Template.tar", tar)).toMatchObject({
-      name: "my-team-s-template",
-      contentType: "application/x-tar",
-      provisioner: "terraform"
-    })
-    expect(readUploaded("go.zip", zipOf("template.yaml", "modules/a.tf"))).toMatchObject({
-      name: "go",
-      contentType: "application/zip",
-      provisioner: "echo"
-    })
-    expect(readUploaded("go.zip", zipOf("main.tf")).provisioner).toBe("terraform")
-  })
-
-  it("is refused where it holds nothing or is cut", () => {
-    for (const bytes of [
-      zipOf(),
-      zipOf("main.tf").subarray(0, -23),
-      new Uint8Array(3),
-      new Uint8Array([0x50, 0x4b]),
-      new Uint8Array(1_024)
-    ])
-      expect(() => readUploaded("a", bytes)).toThrow(ArchiveError)
-  })
-
-  it("is told from a compressed tar and from text of any length", async () => {
-    const tar = await written([{ name: "main.tf", text: "a" }])
-    for (const bytes of [gzipSync(tar), bytesOf('resource "x" "y" {}\n'), bytesOf("a text\n".repeat(200))])
-      expect(() => readUploaded("a", new Uint8Array(bytes))).toThrow("The file is neither a tar nor a zip.")
   })
 })
 

@@ -1,5 +1,6 @@
 /** Templates in the console: taken from a starter, changed, published, shared and ended, by people of each role. */
 import { Effect } from "effect"
+import { gzipSync } from "node:zlib"
 import { expect, it } from "vitest"
 import { templateFile, testEngines } from "../../../test/outside/engine.js"
 import { aTar } from "../../../test/records/archives.js"
@@ -275,9 +276,9 @@ describeConsole(
       await go("/starter-templates")
       const chooser = page.getByLabel("Upload archive").last()
       await chooser.setInputFiles({ name: "broken.tar", mimeType: "", buffer: Buffer.alloc(2_000, 99) })
-      await page.getByRole("alert").filter({ hasText: "neither a tar nor a zip" }).first().waitFor()
-      const buffer = Buffer.from(await aTar({ [templateFile]: JSON.stringify({ started: [{ name: "machine" }] }) }))
-      await chooser.setInputFiles({ name: "My Own.tar", mimeType: "application/x-tar", buffer })
+      await page.getByRole("alert").filter({ hasText: "neither a zip, nor a tar" }).first().waitFor()
+      const buffer = gzipSync(await aTar({ [`my-own-main/${templateFile}`]: JSON.stringify({ started: [{ name: "machine" }] }) }))
+      await chooser.setInputFiles({ name: "My Own.tar.gz", mimeType: "application/gzip", buffer })
       const dialog = page.getByRole("dialog")
       await dialog.waitFor()
       expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("my-own")
@@ -291,7 +292,7 @@ describeConsole(
         [...buffer]
       )
       await expectWellMade(page)
-      await dialog.getByRole("heading", { name: "Add My Own.tar" }).waitFor()
+      await dialog.getByRole("heading", { name: "Add My Own.tar.gz" }).waitFor()
       await dialog.getByRole("button", { name: "Add template" }).click()
       await page.waitForURL(/\/templates\/default\/my-own\/workspace$/)
       await context.close()

@@ -127,7 +127,7 @@ export const versionsText = {
 }
 export const startersText = {
   title: "Starter templates",
-  description: "Templates to begin with. Each is a copy that you can change later. Or drop a .tar or .zip of your own here.",
+  description: "Templates to begin with. Each is a copy that you can change later. Or drop a .zip, .tar or .tar.gz of your own here.",
   upload: "Upload archive",
   archiveTooLarge: "The archive is larger than 100 MB.",
   add: "Add a template",

@@ -46,7 +46,7 @@ export const Starters = () => {
     if (file === undefined) return
     try {
       if (file.size > maximumArchive) throw new Error(startersText.archiveTooLarge)
-      const archive = readUploaded(file.name, new Uint8Array(await file.arrayBuffer()))
+      const archive = await readUploaded(file.name, new Uint8Array(await file.arrayBuffer()))
       setChosen({ kind: "archive", archive, title: file.name })
     } catch (error) {
       notifyError(error)
@@ -77,7 +77,7 @@ export const Starters = () => {
                 ref={chooser}
                 className="visually-hidden"
                 type="file"
-                accept=".tar,.zip"
+                accept=".tar,.zip,.tar.gz,.tgz,.gz"
                 tabIndex={-1}
                 aria-label={startersText.upload}
                 onChange={({ target }) => {
