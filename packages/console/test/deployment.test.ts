@@ -89,6 +89,25 @@ describeConsole(
       await context.close()
     })
 
+    it("lead a user to the first part that the user may see", async () => {
+      const { open } = console()
+      const { context, go, page } = await open("auditor")
+      await go("/deployment")
+      await page.waitForURL(/\/deployment\/options$/)
+      const parts = page.getByRole("navigation", { name: "Parts of the deployment" })
+      await parts.getByRole("link", { name: "Options" }).waitFor()
+      expect(await parts.getByRole("link", { name: "Health" }).count()).toBe(0)
+      const places = page.getByRole("navigation", { name: "Main navigation" })
+      const current = () => places.locator('[aria-current="page"]').allTextContents()
+      expect(await current()).toStrictEqual(["Deployment"])
+      await parts.getByRole("link", { name: "Insights" }).click()
+      await expect.poll(current).toStrictEqual(["Insights"])
+      await go("/health")
+      await page.getByText("You have no access to this, or it does not exist").waitFor()
+      expect(await page.getByRole("button", { name: "Check again" }).count()).toBe(0)
+      await context.close()
+    })
+
     it("give groups by claims, and show beforehand what claims would give", async () => {
       const { open, server } = console()
       const { token } = server.owner()

@@ -1,5 +1,5 @@
 /** The sidebar: places, organization, inbox, user. */
-import { Link } from "@tanstack/react-router"
+import { Link, useLocation } from "@tanstack/react-router"
 import { ExternalLink, PanelLeft, Search } from "lucide-react"
 import { Suspense } from "react"
 import { shellText } from "../texts/shell.js"
@@ -109,14 +109,20 @@ const Mark = () => (
 )
 
 const Place = ({
-  destination: { icon: Icon, keys, label, link },
+  destination: { icon: Icon, isAt, keys, label, link },
   isCollapsed
 }: {
   readonly destination: Destination
   readonly isCollapsed: boolean
 }) => {
+  const isHere = useLocation({ select: ({ pathname }) => isAt?.(pathname) })
   const place = (
-    <Link className="place" {...link} activeOptions={{ includeSearch: false }}>
+    <Link
+      className="place"
+      {...link}
+      activeOptions={{ includeSearch: false, exact: isAt !== undefined }}
+      {...(isHere === true ? { "data-status": "active", "aria-current": "page" } : {})}
+    >
       <Icon aria-hidden />
       <span className="sidebar-label truncate">{label}</span>
     </Link>

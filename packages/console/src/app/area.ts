@@ -8,6 +8,8 @@ export interface Destination {
   readonly label: string
   readonly icon: LucideIcon
   readonly link: LinkProps
+  /** Whether a path of the console is in this place; default all below the link. */
+  readonly isAt?: (path: string) => boolean
   /** The keys that lead there, such as `g w`. */
   readonly keys?: string
   /** Other words that the palette finds it by. */

@@ -23,7 +23,7 @@ import { Secret } from "../../ui/Secret.js"
 import "./deployment.css"
 
 const crumbs = [
-  { label: deploymentText.title, link: { to: "/health" } as const },
+  { label: deploymentText.title, link: { to: "/deployment" } as const },
   { label: deploymentText.tabs.applications, link: { to: "/deployment/oauth2-provider/apps" } as const }
 ]
 

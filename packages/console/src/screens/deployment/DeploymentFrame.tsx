@@ -22,7 +22,7 @@ export const DeploymentFrame = ({ actions, children, needs = optionsCheck }: Pro
       <PageHeader title={deploymentText.title} actions={actions} />
       <Tabs
         label={deploymentText.tabsLabel}
-        tabs={deploymentParts.filter(({ needs }) => may[needs] || (may.isPending && needs === "options"))}
+        tabs={deploymentParts.filter(({ needs }) => may[needs] || (may.isPending && (needs === "health" || needs === "options")))}
       />
       {may.isPending || may.read ? children : <NoAccess />}
     </Page>

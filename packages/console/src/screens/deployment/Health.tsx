@@ -15,6 +15,7 @@ import { ErrorState, SkeletonLines } from "../../ui/States.js"
 import { Time } from "../../ui/Time.js"
 import { notifyError } from "../../ui/Toast.js"
 import { DeploymentFrame } from "./DeploymentFrame.js"
+import { healthCheck } from "./parts.js"
 
 const queryKey = ["health"]
 
@@ -66,6 +67,7 @@ const detailOf = (part: (typeof parts)[number][0], report: HealthcheckReport): R
 }
 
 export const Health = () => {
+  const may = useMay({ read: healthCheck })
   const queryClient = useQueryClient()
   const {
     data: report,
@@ -76,6 +78,7 @@ export const Health = () => {
   } = useQuery({
     queryKey,
     queryFn: ({ signal }) => diagnostics.getHealth(client, {}, { signal }),
+    enabled: may.read,
     refetchInterval: 60_000
   })
   const again = useMutation({
@@ -85,10 +88,13 @@ export const Health = () => {
   })
   return (
     <DeploymentFrame
+      needs={healthCheck}
       actions={
-        <Button icon={<RefreshCw />} isBusy={again.isPending} disabled={isFetching} onClick={() => again.mutate()}>
-          {healthText.again}
-        </Button>
+        may.read ? (
+          <Button icon={<RefreshCw />} isBusy={again.isPending} disabled={isFetching} onClick={() => again.mutate()}>
+            {healthText.again}
+          </Button>
+        ) : undefined
       }
     >
       <Section

@@ -1,7 +1,7 @@
 import type { WorkspaceProxy } from "@atelier/client"
 import * as proxies from "@atelier/client/workspaceProxies"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Ellipsis, Globe, KeyRound, Plus, Trash2 } from "lucide-react"
+import { EllipsisVertical, Globe, KeyRound, Plus, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay } from "../../app/session.js"
@@ -145,7 +145,10 @@ const ProxyActions = ({ mayDelete, mayUpdate, onChange, onToken, proxy }: Action
   if (!mayUpdate && !mayDelete) return null
   return (
     <>
-      <Menu label={proxiesText.actions(name)} trigger={<IconButton size="small" label={proxiesText.actions(name)} icon={<Ellipsis />} />}>
+      <Menu
+        label={proxiesText.actions(name)}
+        trigger={<IconButton size="small" label={proxiesText.actions(name)} icon={<EllipsisVertical />} />}
+      >
         {mayUpdate ? (
           <MenuItem icon={<KeyRound />} onSelect={() => setAsking("token")}>
             {proxiesText.regenerate}

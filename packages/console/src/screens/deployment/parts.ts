@@ -7,8 +7,11 @@ export const optionsCheck: Check = { on: "deployment_config", to: "read" }
 export const insightsCheck: Check = { on: "template", to: "view_insights" }
 export const syncCheck: Check = { on: "idpsync_settings", to: "read" }
 
+/** The report of the health is for those who run the deployment. */
+export const healthCheck: Check = { on: "debug_info", to: "read" }
+
 /** What a user has to be allowed to for a part. */
-export const partChecks = { options: optionsCheck, insights: insightsCheck, sync: syncCheck } as const
+export const partChecks = { health: healthCheck, options: optionsCheck, insights: insightsCheck, sync: syncCheck } as const
 
 interface Part {
   readonly label: string
@@ -19,7 +22,7 @@ interface Part {
 const { tabs } = deploymentText
 
 export const deploymentParts: ReadonlyArray<Part> = [
-  { label: tabs.health, link: { to: "/health" }, needs: "options" },
+  { label: tabs.health, link: { to: "/health" }, needs: "health" },
   { label: tabs.options, link: { to: "/deployment/options" }, needs: "options" },
   { label: tabs.insights, link: { to: "/deployment/insights" }, needs: "insights" },
   { label: tabs.appearance, link: { to: "/deployment/appearance" }, needs: "options" },

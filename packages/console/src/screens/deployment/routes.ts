@@ -1,5 +1,5 @@
 /** The addresses of the deployment's settings. */
-import { createRoute, redirect } from "@tanstack/react-router"
+import { createRoute } from "@tanstack/react-router"
 import { lazyScreen } from "../../app/lazy.js"
 import { rootRoute } from "../../app/root.js"
 
@@ -7,9 +7,7 @@ export const deploymentRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: "/deployment",
-    beforeLoad: () => {
-      throw redirect({ to: "/health", replace: true })
-    }
+    component: lazyScreen(() => import("./DeploymentStart.js"), "DeploymentStart")
   }),
   createRoute({
     getParentRoute: () => rootRoute,
