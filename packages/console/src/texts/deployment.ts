@@ -86,7 +86,7 @@ export const methodsText = {
   byDefault: (method: string) => `Default (${method})`,
   off: "off unless users turn it on",
   method: (name: string) => `Way of ${name}`,
-  methods: { smtp: "E-mail", webhook: "Webhook", inbox: "Inbox" }
+  methods: { smtp: "Email", webhook: "Webhook", inbox: "Inbox" }
 }
 
 export const applicationsText = {

@@ -3,17 +3,19 @@ import { placesText } from "./places.js"
 
 export const usersText = {
   title: placesText.users,
+  user: "User",
   description: "Everyone who can sign in, and what they may do.",
   filter: "Filter users",
-  placeholder: "name, e-mail, status:active, role:owner…",
+  placeholder: "name, email, status:active, role:owner…",
   count: (count: number) => (count === 1 ? "1 user" : `${count.toLocaleString("en")} users`),
   create: "New user",
+  submit: "Create user",
   createTitle: "Create a user",
   created: (name: string) => `${name} was created`,
   username: "Username",
   usernameHint: "Letters, digits and hyphens. It is part of the addresses of the user's workspaces.",
   name: "Full name",
-  email: "E-mail",
+  email: "Email",
   loginType: "Signs in with",
   loginTypes: { password: "A password", oidc: "The identity provider", github: "GitHub", none: "Nothing: a service account" },
   password: "Password",
@@ -25,6 +27,7 @@ export const usersText = {
   created_at: "Created",
   login: "Login",
   statuses: { active: "Active", dormant: "Dormant", suspended: "Suspended" },
+  dormantHint: "Has not signed in yet, or not for a long time. Signing in makes the user active.",
   none: "No user matches",
   noneHint: "Change the filter, or create a user.",
   copyId: "Copy ID",
@@ -75,6 +78,7 @@ export const userText = {
 export const groupsText = {
   title: "Groups",
   create: "New group",
+  submit: "Create group",
   createTitle: "Create a group",
   created: (name: string) => `${name} was created`,
   name: "Name",
@@ -110,6 +114,7 @@ export const organizationsText = {
   title: placesText.organizations,
   description: "Each has its own templates, provisioners, members and rules.",
   create: "New organization",
+  submit: "Create organization",
   createTitle: "Create an organization",
   created: (name: string) => `${name} was created`,
   name: "Name",
@@ -139,7 +144,7 @@ export const organizationsText = {
 
 export const membersText = {
   filter: "Filter members",
-  placeholder: "name, e-mail…",
+  placeholder: "name, email…",
   add: "Add a member",
   added: (name: string) => `${name} is a member now`,
   member: "Member",
@@ -187,6 +192,6 @@ export const userKeyText = {
   login_type: "How the user signs in",
   service_account: "Whether it is a service account",
   username: "Exact username",
-  email: "Exact e-mail address",
+  email: "Exact email address",
   time: 'A time in quotes, such as "2026-11-01T00:00:00Z"'
 }

@@ -3,6 +3,7 @@ export const portsText = {
   title: "Ports",
   listening: "Listening now",
   none: "No program listens on a port yet.",
+  noOther: "No program listens on another port than those of the apps.",
   open: (port: number) => `Open port ${port}`,
   openPort: "Open",
   number: "Port",

@@ -3,7 +3,7 @@ import type { UserSecret } from "@atelier/client"
 import * as userSecrets from "@atelier/client/userSecrets"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Ellipsis, FileInput, LockKeyhole, Plus } from "lucide-react"
+import { EllipsisVertical, FileInput, LockKeyhole, Plus } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
@@ -113,7 +113,7 @@ export const Secrets = () => {
       cell: (secret) => (
         <Menu
           label={secretsText.actions(secret.name)}
-          trigger={<IconButton size="small" label={secretsText.actions(secret.name)} icon={<Ellipsis />} />}
+          trigger={<IconButton size="small" label={secretsText.actions(secret.name)} icon={<EllipsisVertical />} />}
         >
           <MenuItem onSelect={() => setAsked({ kind: "edit", secret })}>{secretsText.change}</MenuItem>
           <MenuItem onSelect={() => enable.mutate(secret)}>{secret.enabled ? secretsText.disable : secretsText.enable}</MenuItem>

@@ -1,7 +1,7 @@
 import type { APIKeyWithOwner } from "@atelier/client"
 import * as keys from "@atelier/client/keys"
 import { useMutation, useQuery } from "@tanstack/react-query"
-import { Ellipsis, KeyRound, Plus } from "lucide-react"
+import { EllipsisVertical, KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
@@ -95,7 +95,7 @@ export const Tokens = () => {
             cell: (token) => (
               <Menu
                 label={tokensText.actions(token.token_name)}
-                trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<Ellipsis />} />}
+                trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<EllipsisVertical />} />}
               >
                 <MenuItem isDisabled={isExpired(token)} onSelect={() => expire.mutate(token)}>
                   {tokensText.expire}

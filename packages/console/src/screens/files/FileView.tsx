@@ -68,7 +68,7 @@ export const FileView = ({ agent, crumbs, entry, isConnected }: Props) => {
   })
   const download = (
     <ButtonAnchor icon={<Download />} {...downloadOf(agent.id, { ...entry, type: "file" })}>
-      {filesText.download}
+      <span className="files-wide">{filesText.download}</span>
     </ButtonAnchor>
   )
   // What is edited stays, whatever is read again: a save finds out whether the file has changed meanwhile

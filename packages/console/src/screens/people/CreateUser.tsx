@@ -114,7 +114,7 @@ const CreateForm = ({ onClose }: Pick<Props, "onClose">) => {
       <FormActions>
         <Button onClick={onClose}>{dialogText.cancel}</Button>
         <Button type="submit" kind="primary">
-          {usersText.create}
+          {usersText.submit}
         </Button>
       </FormActions>
     </Form>

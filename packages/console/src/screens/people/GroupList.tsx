@@ -107,7 +107,7 @@ const Groups = ({ organization: { id, name: organization } }: { readonly organiz
           <FormActions>
             <Button onClick={close}>{dialogText.cancel}</Button>
             <Button type="submit" kind="primary">
-              {groupsText.create}
+              {groupsText.submit}
             </Button>
           </FormActions>
         </Form>

@@ -2,7 +2,7 @@ import type { Organization, OrganizationMemberWithUserData } from "@atelier/clie
 import * as members from "@atelier/client/members"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
-import { Ellipsis, ShieldCheck, UserMinus, UserRound, Users } from "lucide-react"
+import { EllipsisVertical, ShieldCheck, UserMinus, UserRound, Users } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useFilter } from "../../app/filter.js"
@@ -111,7 +111,7 @@ const MemberActions = ({ mayAssign, mayOpen, mayRemove, member, onChange }: Acti
     <>
       <Menu
         label={usersText.actions(username)}
-        trigger={<IconButton size="small" label={usersText.actions(username)} icon={<Ellipsis />} />}
+        trigger={<IconButton size="small" label={usersText.actions(username)} icon={<EllipsisVertical />} />}
       >
         {mayOpen ? (
           <MenuItem icon={<UserRound />} onSelect={() => void navigate({ to: "/deployment/users/$user", params: { user: username } })}>

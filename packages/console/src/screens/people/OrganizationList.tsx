@@ -73,7 +73,7 @@ export const OrganizationList = () => {
           <FormActions>
             <Button onClick={close}>{dialogText.cancel}</Button>
             <Button type="submit" kind="primary">
-              {organizationsText.create}
+              {organizationsText.submit}
             </Button>
           </FormActions>
         </Form>

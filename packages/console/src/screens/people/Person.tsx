@@ -36,7 +36,9 @@ export const Person = ({ isLink = false, user: { avatar_url, email, name = "", u
 const tones: Readonly<Record<string, Tone>> = { active: "green", dormant: "grey", suspended: "red" }
 
 export const UserState = ({ status }: { readonly status: "active" | "dormant" | "suspended" }) => (
-  <Status tone={tones[status] ?? "grey"}>{usersText.statuses[status]}</Status>
+  <span title={status === "dormant" ? usersText.dormantHint : undefined}>
+    <Status tone={tones[status] ?? "grey"}>{usersText.statuses[status]}</Status>
+  </span>
 )
 
 interface RoleBadgesProps {

@@ -4,7 +4,7 @@ import * as logins from "@atelier/client/logins"
 import * as users from "@atelier/client/users"
 import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { Box, Copy, Ellipsis, KeyRound, ScrollText, Trash2, UserCheck, UserX } from "lucide-react"
+import { Box, Copy, EllipsisVertical, KeyRound, ScrollText, Trash2, UserCheck, UserX } from "lucide-react"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { useMay, useMe } from "../../app/session.js"
@@ -23,9 +23,11 @@ type Asking = "suspend" | "password" | "delete" | undefined
 interface Props {
   readonly user: User
   readonly onDeleted?: () => void
+  /** How the button of the menu looks; default as in a row. */
+  readonly kind?: "quiet" | "secondary"
 }
 
-export const UserActions = ({ onDeleted, user }: Props) => {
+export const UserActions = ({ kind = "quiet", onDeleted, user }: Props) => {
   const [asking, setAsking] = useState<Asking>()
   const me = useMe()
   const may = useMay({
@@ -54,7 +56,14 @@ export const UserActions = ({ onDeleted, user }: Props) => {
     <>
       <Menu
         label={usersText.actions(username)}
-        trigger={<IconButton size="small" label={usersText.actions(username)} icon={<Ellipsis />} />}
+        trigger={
+          <IconButton
+            kind={kind}
+            size={kind === "quiet" ? "small" : "medium"}
+            label={usersText.actions(username)}
+            icon={<EllipsisVertical />}
+          />
+        }
       >
         <MenuItem icon={<Box />} onSelect={() => void navigate({ to: "/workspaces", search: { filter: `owner:${username}` } })}>
           {usersText.viewWorkspaces}

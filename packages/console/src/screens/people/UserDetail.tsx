@@ -50,12 +50,20 @@ export const UserDetail = () => {
         icon={<Avatar name={name || username} src={avatar_url} size={28} />}
         title={name || username}
         tabTitle={username}
-        actions={<UserActions user={user} onDeleted={() => void navigate({ to: "/deployment/users" })} />}
+        actions={<UserActions kind="secondary" user={user} onDeleted={() => void navigate({ to: "/deployment/users" })} />}
       />
       <Section>
         <PropertyList
           properties={[
-            { label: usersText.status, value: <UserState status={status} /> },
+            {
+              label: usersText.status,
+              value: (
+                <>
+                  <UserState status={status} />
+                  {status === "dormant" ? <p className="faint">{usersText.dormantHint}</p> : null}
+                </>
+              )
+            },
             { label: usersText.username, value: username },
             is_service_account ? { label: usersText.login, value: usersText.service } : { label: usersText.email, value: email },
             is_service_account ? undefined : { label: userText.security, value: login_type },

@@ -21,7 +21,7 @@ import { UserActions } from "./UserActions.js"
 import "./people.css"
 
 const columns: ReadonlyArray<Column<User>> = [
-  { id: "name", header: usersText.title, width: "minmax(180px, 2fr)", cell: (user) => <Person user={user} /> },
+  { id: "name", header: usersText.user, width: "minmax(180px, 2fr)", cell: (user) => <Person user={user} /> },
   { id: "roles", header: usersText.roles, from: 720, cell: ({ roles }) => <RoleBadges roles={roles} /> },
   { id: "status", header: usersText.status, width: "110px", from: 460, cell: ({ status }) => <UserState status={status} /> },
   {

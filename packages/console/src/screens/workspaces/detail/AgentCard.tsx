@@ -198,8 +198,8 @@ const Ssh = ({ agent: { name: agent }, workspace: { name, owner_name } }: Props)
   <Popover align="start" label={workspaceText.ssh} trigger={<Button icon={<Cable />}>{workspaceText.sshShort}</Button>}>
     <div className="agent-panel">
       <h3>{workspaceText.ssh}</h3>
-      <Code text={`atelier login ${new URL(config.api, `${location.origin}/`).href}`} />
-      <Code text={`atelier ssh ${owner_name}/${name}.${agent}`} />
+      <Code isWrapped text={`atelier login ${new URL(config.api, `${location.origin}/`).href}`} />
+      <Code isWrapped text={`atelier ssh ${owner_name}/${name}.${agent}`} />
     </div>
   </Popover>
 )

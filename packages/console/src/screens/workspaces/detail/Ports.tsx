@@ -108,7 +108,7 @@ const Panel = ({ agent, workspace }: Props) => {
             {listening.error.message}
           </p>
         ) : listening.data === undefined ? null : ports.length === 0 ? (
-          <p className="muted">{portsText.none}</p>
+          <p className="muted">{agent.apps.length === 0 ? portsText.none : portsText.noOther}</p>
         ) : null}
         <ul>
           {ports.map(({ port, process_name }) => (
