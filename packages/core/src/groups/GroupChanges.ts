@@ -58,8 +58,8 @@ export interface GroupChangesService {
   ) => Effect.Effect<GroupWithRoster, Invalid | Forbidden | NotFound | Conflict, CurrentActor | Auditing>
 
   /**
-   * Changes a group and its members, completely or not at all. Fails with `NotFound` if the actor may not change it, `Forbidden` for
-   * members of Everyone, `Invalid` for a broken rule, for users that are not members of the organization and for those already in the
+   * Changes a group and its members, completely or not at all. Fails with `NotFound` if the actor may not read it, `Forbidden` for
+   * members of Everyone, `Invalid` if the actor may not change it, as clients of the interface expect, for a broken rule, for users that are not members of the organization and for those already in the
    * group, and `Conflict` for a name that another group has in any case. authorization.md §8.3.
    */
   readonly update: (
@@ -91,6 +91,8 @@ const make = Effect.gen(function* () {
     Effect.flatMap(repository.list({ organization_id, name }, AccessPredicate.True()), (found) =>
       found.some((other) => other.id !== id) ? taken(name) : Effect.void
     )
+
+  const refused = new Invalid({ message: "You do not have permission to change this group." })
 
   const alreadyMember = Invalid.field("add_users", "names a user who is in the group already, or a user twice")
 
@@ -132,6 +134,7 @@ const make = Effect.gen(function* () {
           // An actor who cannot see the group's members must not learn of them from errors either
           yield* requireMembers({ memberships, users }, found.organization_id, "add_users", added)
           yield* requireMembers({ memberships, users }, found.organization_id, "remove_users", removed)
+          if (!mayUpdate) return yield* refused
           // Before what is told of others' names
           if (locked === undefined) return yield* missing
           if (renamed) yield* requireFreeName(found.id, found.organization_id, change.name)

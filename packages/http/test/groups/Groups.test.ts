@@ -101,7 +101,7 @@ it("a group is not locked by callers who may not change it", async () => {
         )
       })
     )
-    expect(answer.status).toBe(404)
+    expect(answer.status).toBe(400)
   } finally {
     await server.close()
   }
@@ -256,7 +256,7 @@ describeServerOnEach(
       expect(await seen(outside.token)).toStrictEqual([[], 2])
       expect((await get(server(), `/groups/${group.id}?exclude_members=true`)).body).toMatchObject({ members: [], total_member_count: 2 })
       expect((await get(server(), `/groups/${group.id}?exclude_members=perhaps`)).as(Shown).members).toHaveLength(2)
-      expect((await patch(server(), group.id, { quota_allowance: 1 }, one.token)).status).toBe(404)
+      expect((await patch(server(), group.id, { quota_allowance: 1 }, one.token)).status).toBe(400)
       expect((await server().call("DELETE", `/groups/${group.id}`, { token: one.token })).status).toBe(404)
       expect((await get(server(), "/groups/nowhere")).status).toBe(400)
       const [roster] = (await get(server(), `/groups/${group.id}`, one.token)).as(
