@@ -14,7 +14,6 @@ import { accountWrite } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import type { User } from "../users/User.js"
 import { conversionPrefix, type LoginConversion, openConversion, sealConversion } from "./LoginConversion.js"
-import { LoginProviders, providerOf } from "./LoginProvider.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { type ExternalLoginType, isExternalLoginType } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -96,7 +95,6 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const hasher = yield* PasswordHasher
   const options = yield* DeploymentOptions
-  const providers = yield* LoginProviders
   const deployment = yield* Deployment
   const links = yield* UserLinkRepository
   const keys = yield* ApiKeyRepository
@@ -126,7 +124,6 @@ const make = Effect.gen(function* () {
           if (user.id !== (yield* CurrentActor).userId) {
             return yield* new Forbidden({ message: "Only the user itself can change how it logs in." })
           }
-          if (providerOf(providers, to_type) === undefined) return yield* Invalid.field("to_type", "is not offered by this deployment")
           if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
           if (user.login_type !== "password") {
             return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })

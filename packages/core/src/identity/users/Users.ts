@@ -41,8 +41,8 @@ export interface UsersService {
   readonly get: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
 
   /**
-   * The user a path names, whose own objects are asked for: the actor itself may be named whatever its credential may read, since the
-   * permission over those objects decides. Fails with `NotFound` where another user may not be read.
+   * The user a path names, whose own objects are asked for. Fails with `NotFound` where the user may not be read, also for a token that may
+   * not read its own user.
    */
   readonly holder: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
 
@@ -105,8 +105,7 @@ const make = Effect.gen(function* () {
     holder: Traced.fn("Users.holder")(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
-      const { userId } = yield* CurrentActor
-      if (user.value.id !== userId) yield* Access.readable(AccessObjects.user(user.value))
+      yield* Access.readable(AccessObjects.user(user.value))
       return user.value
     }),
 
