@@ -54,7 +54,8 @@ const templateAudit = auditedResource<Template>({
     use_classic_parameter_flow: audited,
     cors_behavior: audited,
     disable_module_cache: audited,
-    agents_allowed: audited,
+    // A new template has the default
+    agents_allowed: shown((allowed: boolean) => allowed, true),
     active_user_count: ignored,
     build_time_stats: ignored
   }

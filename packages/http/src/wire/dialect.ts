@@ -55,6 +55,17 @@ export const listOfOne = <A, I>(value: Schema.Schema<A, I>) =>
     reference: value
   })
 
+/** A list that the reference has as null where it is empty. */
+export const nullWhenEmpty = <A, I>(list: Schema.Schema<ReadonlyArray<A>, ReadonlyArray<I>>) =>
+  dialectal({
+    standard: list,
+    reference: Schema.transform(Schema.NullOr(list), Schema.typeSchema(list), {
+      strict: true,
+      decode: (items) => items ?? [],
+      encode: (items) => (items.length === 0 ? null : items)
+    })
+  })
+
 /** The answer to an action that has nothing to say: a `Response` in the standard dialect, null in the reference. agents-and-apps.md §22 no. 2. */
 export const acknowledgement = <A, I>(response: Schema.Schema<A, I>, message: A) =>
   dialectal({

@@ -118,6 +118,10 @@ const refusedAsId = Symbol.for("@atelier/http/refusedAs")
 export const flagRefusedAs = (name: string) =>
   Schema.optionalWith(BooleanFromText.annotations({ [refusedAsId]: name }), { default: () => false })
 
+/** A query's list of texts that refusals call by another name. */
+export const listRefusedAs = (name: string) =>
+  Schema.optionalWith(boundedList(Schema.String).annotations({ [refusedAsId]: name }), { default: () => [] })
+
 /** The name by which refusals call a query's parameter, where that is not its own. */
 export const refusedAs = (ast: AST.AST): string | undefined => {
   const name = annotationIn(ast, refusedAsId)

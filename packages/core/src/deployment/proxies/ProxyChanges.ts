@@ -107,7 +107,10 @@ export const proxyChanges = ({ cryptography, ids, repository, health, observed, 
         yield* Access.authorizeOrHide("delete", object({ id: deploymentId }), missing)
         return yield* new Invalid({ message: "The primary proxy is the deployment itself, and cannot be deleted." })
       }
-      const { id, name } = yield* found(reference)
+      const proxy = yield* found(reference)
+      const { id, name } = proxy
+      yield* Access.authorizeOrHide("delete", object(proxy), missing)
+      if (proxy.deleted) return
       yield* Audit.audited(
         { action: "delete", resource: proxyAudit, id, target: name },
         Effect.gen(function* () {

@@ -57,7 +57,7 @@ export interface WorkspaceProxiesService {
   /** The primary, and all proxies that are not deleted. Fails with `Forbidden` without a license. */
   readonly list: Effect.Effect<ReadonlyArray<ObservedProxy>, Forbidden, CurrentActor>
 
-  /** A proxy by id or exact name. Fails with `NotFound`, for a deleted one too. */
+  /** A proxy by id or exact name. A deleted one is found by its id. Fails with `NotFound`. */
   readonly get: (reference: string) => Effect.Effect<ObservedProxy, Forbidden | NotFound, CurrentActor>
 
   /** The proxies that have registered and serve apps, without judging who asks: the service itself sends browsers there. */

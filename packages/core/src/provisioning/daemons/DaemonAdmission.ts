@@ -43,7 +43,7 @@ const tagsOf = ({ tags }: NewDaemon) => {
   const broken = tags.find(([, value]) => value === undefined)
   return broken === undefined
     ? Effect.succeed(Object.fromEntries(tags.map(([key, value]): [string, string] => [key, value ?? ""])))
-    : Invalid.field("tag", `${JSON.stringify(broken[0])} has no value: write key=value`)
+    : Invalid.field("tags", `${JSON.stringify(broken[0])} has no value: write key=value`)
 }
 
 interface Needs {

@@ -7,6 +7,7 @@ import { Numbers, Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, needed, Path, text } from "../../wire/input.js"
+import { dialectal } from "../../wire/dialect.js"
 import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 import { ExternalAuthDevice } from "../identity/externalLogins.js"
@@ -47,11 +48,17 @@ const Installation = Schema.Struct({ id: Numbers.Integer, account: User, configu
   identifier: "ExternalAuthAppInstallation"
 })
 
+/** The reference tells it in the list alone. */
+const SupportsRevocation = dialectal({
+  standard: Schema.Boolean,
+  reference: Schema.transform(Schema.Boolean, Schema.Boolean, { strict: true, decode: (supported) => supported, encode: () => false })
+})
+
 const ExternalAuth = Schema.Struct({
   authenticated: Schema.Boolean,
   device: Schema.Boolean,
   display_name: Schema.String,
-  supports_revocation: Schema.Boolean,
+  supports_revocation: SupportsRevocation,
   user: Schema.NullOr(User),
   app_installable: Schema.Boolean,
   app_install_url: Schema.String,

@@ -7,7 +7,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { DaemonStatus, ProvisionerTags } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
-import { Body, firstText, listOf, map, Path, Query, required } from "../../wire/input.js"
+import { Body, firstText, listOf, listRefusedAs, map, Path, Query, required } from "../../wire/input.js"
 import { operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated, OptionallyAuthenticated } from "../authentication.js"
 import { ProvisionerDaemon } from "./provisioning.js"
@@ -90,7 +90,7 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
       .setUrlParams(
         Query({
           provisioner: listOf(Schema.String),
-          tag: listOf(Schema.String),
+          tag: listRefusedAs("tags"),
           name: firstText,
           version: firstText,
           repeatable: listOf(Schema.String),

@@ -17,6 +17,7 @@ import {
   zipTypes
 } from "@atelier/core/provisioning"
 import { Duration, ParseResult, Schema } from "effect"
+import { dialectal } from "../../wire/dialect.js"
 import { refusals } from "../../wire/errors.js"
 import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../../wire/input.js"
 import { AlsoAnswers, Limiter, operation, TakesBytes, TrailingSlash } from "../annotations.js"
@@ -28,7 +29,19 @@ export const MatchedProvisioners = MatchedProvisionersView.annotations({ identif
 
 export const ProvisionerJobLog = JobLog.annotations({ identifier: "ProvisionerJobLog" })
 
-export const ProvisionerDaemon = DaemonView.annotations({ identifier: "ProvisionerDaemon" })
+/** The engines of the service itself are listed as `echo` too, which clients of the reference know from its tests alone. */
+const Provisioners = dialectal({
+  standard: DaemonView.fields.provisioners,
+  reference: Schema.transform(DaemonView.fields.provisioners, Schema.typeSchema(DaemonView.fields.provisioners), {
+    strict: true,
+    decode: (provisioners) => provisioners,
+    encode: (provisioners) => (provisioners.includes("terraform") ? provisioners.filter((one) => one !== "echo") : provisioners)
+  })
+})
+
+export const ProvisionerDaemon = Schema.Struct({ ...DaemonView.fields, provisioners: Provisioners }).annotations({
+  identifier: "ProvisionerDaemon"
+})
 
 /** The query of a job's log. §6.6. */
 export const JobLogQuery = Query({

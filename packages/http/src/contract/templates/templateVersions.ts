@@ -8,7 +8,7 @@ import { ProvisionerType } from "@atelier/core/provisioning"
 import { ExternalAuthView } from "@atelier/core/externalAuth"
 import { ParameterView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
-import { dialectal } from "../../wire/dialect.js"
+import { dialectal, nullWhenEmpty } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
 import { Body, flag, flagParameter, list, map, page, Path, Query, required, text } from "../../wire/input.js"
 import { WorkspaceResource } from "../agents/agentViews.js"
@@ -51,7 +51,7 @@ const parameterValues = list(Body({ name: text, value: text }))
 
 const CreateDryRun = Body({ workspace_name: text, rich_parameter_values: parameterValues, user_variable_values: parameterValues })
 
-const Archived = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Array(Uuid.Uuid) }).annotations({
+const Archived = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: nullWhenEmpty(Schema.Array(Uuid.Uuid)) }).annotations({
   identifier: "ArchivedTemplateVersions"
 })
 

@@ -82,6 +82,7 @@ export const queryReader = (
   }))
   const refusalNames = new Map(parameters.map(({ name, refusedAs }) => [name, refusedAs]))
   const known = new Set([...elsewhere, ...parameters.map(({ name }) => name)])
+  const renamed = ({ detail, field }: Validation): Validation => ({ field: refusalNames.get(field) ?? field, detail })
   const strict = isStrict(ast)
   return (query) => {
     const values: Record<string, string | ReadonlyArray<string>> = {}
@@ -111,15 +112,10 @@ export const queryReader = (
     }
     const decoded = decode(values)
     if (Either.isLeft(decoded))
-      findings.push(
-        ...findingsIn(decoded.left).map(({ detail, field }) => ({
-          field: refusalNames.get(parameterOf(field)) ?? parameterOf(field),
-          detail
-        }))
-      )
+      findings.push(...findingsIn(decoded.left).map(({ detail, field }) => ({ field: parameterOf(field), detail })))
     return findings.length === 0 && Either.isRight(decoded)
       ? Either.right(decoded.right)
-      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: distinct(findings) }))
+      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: distinct(findings.map(renamed)) }))
   }
 }
 

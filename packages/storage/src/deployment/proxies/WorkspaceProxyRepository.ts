@@ -65,7 +65,7 @@ export const layer = service(
       find: (by) =>
         first(
           proxy,
-          sql`SELECT ${selected} FROM workspace_proxies WHERE NOT deleted AND ${"id" in by ? sql`id = ${by.id}` : sql`name = ${by.name} AND lower(name) = lower(${by.name})`}`
+          sql`SELECT ${selected} FROM workspace_proxies WHERE ${"id" in by ? sql`id = ${by.id}` : sql`NOT deleted AND name = ${by.name} AND lower(name) = lower(${by.name})`}`
         ),
       withSecret: (id) =>
         first(
