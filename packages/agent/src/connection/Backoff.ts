@@ -12,12 +12,16 @@ const maximumPause = 10_000
 const maximumShortPause = 1_000
 const startUp = 60_000
 
-/** The longest pause in the ten minutes after a good connection was lost: the server is being replaced, and terminals and apps wait for it. */
+/** The longest pause in the half minute after a connection was lost: a server that was killed starts again in less, and terminals and apps wait for it. */
+const maximumQuickPause = 400
+const restarting = 30_000
+
+/** The longest pause in the ten minutes after a connection was lost: the server is being replaced. */
 const maximumReturnPause = 1_000
 const returning = 600_000
 
 /** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
-const goodConnection = 10_000
+const goodConnection = 3_000
 
 /** How often an agent has tried to connect since a good connection, from 0, and when it lost that one. */
 export interface Tries {
@@ -52,7 +56,8 @@ export interface Attempts {
 /** The longest pause before the next attempt to connect, in milliseconds, without what is added or taken by chance. */
 export const longestPause = ({ isHurried, launchedAt, lostAt, now }: Attempts): number => {
   if (isHurried || (launchedAt !== undefined && now - launchedAt < startUp)) return maximumShortPause
-  return lostAt !== undefined && now - lostAt < returning ? maximumReturnPause : maximumPause
+  if (lostAt === undefined || now - lostAt >= returning) return maximumPause
+  return now - lostAt < restarting ? maximumQuickPause : maximumReturnPause
 }
 
 /** How long to wait before attempt `attempt + 1`, counted from 0: twice as long each time, from 100 ms up to `limit` milliseconds. */

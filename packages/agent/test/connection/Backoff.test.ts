@@ -16,8 +16,10 @@ describe("the pause between attempts to connect", () => {
     expect(longestPause({ ...attempts, launchedAt: now - minute })).toBe(10_000)
   })
 
-  it("is short for ten minutes after a lost connection", () => {
-    expect(longestPause({ ...attempts, lostAt: now })).toBe(1_000)
+  it("is shortest for half a minute after a lost connection, and short for ten minutes", () => {
+    expect(longestPause({ ...attempts, lostAt: now })).toBe(400)
+    expect(longestPause({ ...attempts, lostAt: now - minute / 2 })).toBe(1_000)
+    expect(longestPause({ ...attempts, lostAt: now - 10 * minute + 1 })).toBe(1_000)
     expect(longestPause({ ...attempts, lostAt: now - 10 * minute })).toBe(10_000)
     expect(longestPause(attempts)).toBe(10_000)
   })
@@ -30,10 +32,10 @@ describe("the pause between attempts to connect", () => {
 describe("the count of attempts", () => {
   const tries = next(next(first))
 
-  it("begins anew after a connection of ten seconds", () => {
-    expect(after(tries, { connectedAt: 0, now: 10_000 })).toStrictEqual({ attempt: 0, lostAt: 10_000 })
-    expect(after(tries, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 9_999 })
-    expect(after({ ...tries, lostAt: 1 }, { connectedAt: 0, now: 9_999 })).toStrictEqual({ ...tries, lostAt: 1 })
+  it("begins anew after a connection of three seconds", () => {
+    expect(after(tries, { connectedAt: 0, now: 3_000 })).toStrictEqual({ attempt: 0, lostAt: 3_000 })
+    expect(after(tries, { connectedAt: 0, now: 2_999 })).toStrictEqual({ ...tries, lostAt: 2_999 })
+    expect(after({ ...tries, lostAt: 1 }, { connectedAt: 0, now: 2_999 })).toStrictEqual({ ...tries, lostAt: 1 })
   })
 
   it("goes on after an attempt that hung", () => {
