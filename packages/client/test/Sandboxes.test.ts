@@ -119,9 +119,13 @@ describe("a process that stays", () => {
     return Buffer.concat([head, Buffer.from(text)])
   }
 
+  /** Once its agent has ended, it is not known any more. Requests of a stream that are no WebSocket are answered alike then and before. */
+  let isForgotten = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url ?? ""
     response.setHeader("content-type", "application/json")
+    if (path.includes("/stream")) return void response.writeHead(426).end("{}")
+    if (isForgotten && path.endsWith("/p1")) return void response.writeHead(404).end("{}")
     const workspace = {
       id: agent,
       name: "w",
@@ -142,7 +146,7 @@ describe("a process that stays", () => {
     await once(server, "listening")
     const address = server.address()
     url = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : ""
-    const sockets = new WebSocketServer({ server })
+    const sockets = new WebSocketServer({ server, verifyClient: (_, answered) => answered(!isForgotten, 404) })
     sockets.on("connection", (socket, request) => {
       const asked = new URL(request.url ?? "", url).searchParams.get("offset")
       offsets.push(asked)
@@ -179,6 +183,13 @@ describe("a process that stays", () => {
     await writer.write("in")
     await writer.close()
     await expect.poll(() => received).toStrictEqual(["\0in", { type: "close_stdin" }])
+  })
+
+  it("fails once its agent does not know it any more", async () => {
+    const sandbox = await createClient({ baseUrl: url, WebSocket }).sandboxes.get(agent)
+    const started = await sandbox.process("p1", { offset: 4 })
+    isForgotten = true
+    await expect(new Response(started.stdout).text()).rejects.toMatchObject({ status: 404 })
   })
 })
 

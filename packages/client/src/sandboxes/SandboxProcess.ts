@@ -151,6 +151,15 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
     return false
   }
 
+  /** Fails if the agent does not know the process any more: a WebSocket that is refused does not say why. */
+  const known = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await call(client, "GET", one, json, place, { signal })
+    } catch (error) {
+      if (!signal.aborted && !isTransient(error)) throw error
+    }
+  }
+
   const pump = async (): Promise<void> => {
     const { signal } = detached
     for (let attempt = 0; ;) {
@@ -162,6 +171,7 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
       } catch (error) {
         if (signal.aborted) return
         if (!isTransient(error)) throw error
+        await known(signal)
       } finally {
         socket = undefined
       }
