@@ -7,7 +7,7 @@ import { pack } from "tar-stream"
 import { agentOf } from "./targets.mjs"
 
 /** Runs a step without pause until the load is over. A step that is cut off may have been carried out. */
-const keepDoing = async (load, step) => {
+export const keepDoing = async (load, step) => {
   const counts = { done: 0, cutOff: 0 }
   while (!load.isOver) {
     try {

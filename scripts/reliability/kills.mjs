@@ -1,6 +1,6 @@
 // Measures what kill -9 costs: `npm run build && npm run kills -- [--kills 20] [--workspaces 6] [--lifetime 8000] [--postgres] [--targets server,agent]`.
-// Workspaces are started and stopped without pause, by the server and by a daemon; users run commands, write files, upload archives, send notifications
-// and claim prebuilt workspaces. Meanwhile a process is killed at a random moment, again and again: the server, an agent, the daemon, the workspace proxy, PostgreSQL.
+// Workspaces are started and stopped without pause, by the server and by a daemon; users run commands, write files, upload archives, send notifications,
+// claim prebuilt workspaces, use SSH, follow processes and logs of builds, and send messages to a task. Meanwhile a process is killed at a random moment, again and again: the server, an agent, the daemon, the workspace proxy, PostgreSQL.
 // Afterwards all that was accepted has to be there and to have ended, no build may have failed because of a kill or have run again after its end, and the rows have
 // to agree with each other. Exits with 1 otherwise.
 import { builds, provisionerKeys, templateVersions, workspaceProxies, workspaces } from "@atelier/client"
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { claims, commands, notices, uploads, writtenFiles } from "./activities.mjs"
+import { aTask, followedLogs, followedProcesses, sshSessions, taskMessages } from "./sessions.mjs"
 import { areRowsSound, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
 import { aDaemon, anAgent, aProxy, aServer, patience, untilAgentsAnswer } from "./targets.mjs"
 
@@ -109,7 +110,7 @@ const summary = (figures) =>
 
 let failed = true
 try {
-  const { client } = await signUp(url)
+  const { client, token } = await signUp(url)
   const { key } = await provisionerKeys.createProvisionerKey(client, {
     organization: "default",
     body: { name: "far", tags: { site: "far" } }
@@ -130,10 +131,20 @@ try {
   await untilAgentsAnswer(client, steady)
   const [preset] = await templateVersions.getTemplateVersionPresets(client, { templateversion: shell.active_version_id })
   const claimed = { template_version_id: shell.active_version_id, template_version_preset_id: preset.ID }
-  const activities = [uploads(client), commands(client, steady), writtenFiles(client, steady[0]), notices(client), claims(client, claimed)]
+  const activities = [
+    uploads(client),
+    commands(client, steady),
+    writtenFiles(client, steady[0]),
+    notices(client),
+    claims(client, claimed),
+    sshSessions(client, { url, token, ids: steady }),
+    followedProcesses(client, steady),
+    taskMessages(client, await aTask(client)),
+    followedLogs(client, await created("logged", near.id))
+  ]
 
   const building = ids.map((id) => keepBuilding(client, id))
-  const acting = activities.map(({ run }) => run(load))
+  const acting = activities.map(({ name, run }) => ({ name, counts: run(load) }))
   const started = performance.now()
   const killable = targets.filter(({ name }) => names.includes(name))
   for (let index = 0; index < kills; index++) {
@@ -146,7 +157,13 @@ try {
   }
   load.isOver = true
   await Promise.all(building)
-  const counts = await Promise.all(acting)
+  const unfinished = []
+  const counts = await Promise.all(
+    acting.map(async ({ counts, name }) => {
+      const late = sleep(patience, undefined, { ref: false })
+      return (await Promise.race([counts, late])) ?? (unfinished.push(name), { done: 0, cutOff: 0 })
+    })
+  )
   const settling = performance.now()
   const all = []
   const overlaps = []
@@ -173,6 +190,7 @@ try {
       `${all.length} builds, ${succeeded} succeeded; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
       `workspaces whose builds have not ended: ${unended}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
+      `activities that have not ended: ${unfinished.length === 0 ? "none" : unfinished.join(", ")}`,
       `failed restarts: ${notRestarted.length === 0 ? "none" : notRestarted.join("; ")}`,
       `from kill to the first answer of a server: ${summary(starts)}`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
@@ -197,7 +215,7 @@ try {
   const areSound = await areRowsSound(options.database)
   failed =
     succeeded !== all.length ||
-    unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length > 0 ||
+    unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length + unfinished.length > 0 ||
     !isProxyWell ||
     !areSound
 } finally {

@@ -27,7 +27,10 @@ export const startServer = async (options, path = program) => {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
   const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] })
   await new Promise((resolve, reject) => {
-    createInterface(child.stdout).on("line", (line) => line.startsWith("Atelier listens") && resolve())
+    createInterface(child.stdout).on("line", (line) => {
+      if (line.startsWith("Atelier listens")) resolve()
+      else if (line.includes("level=ERROR") || line.includes('"level":"ERROR"')) process.stderr.write(`${line}\n`)
+    })
     child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
   })
   return child
