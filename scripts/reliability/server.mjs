@@ -29,7 +29,7 @@ export const startServer = async (options, path = program) => {
   await new Promise((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       if (line.startsWith("Atelier listens")) resolve()
-      else if (line.includes("level=ERROR") || line.includes('"level":"ERROR"')) process.stderr.write(`${line}\n`)
+      else process.stderr.write(`${line}\n`)
     })
     child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
   })

@@ -33,7 +33,7 @@ export const sshSessions = (client, { url, token, ids }) => {
         for (const source of [socket, stream, connection]) source.on("error", () => {})
         try {
           const ended = new Promise((_, reject) => {
-            for (const source of [stream, connection])
+            for (const source of [socket, connection])
               for (const event of ["error", "close"]) source.once(event, () => reject(new Error("cut off")))
           })
           ended.catch(() => {})
@@ -45,6 +45,7 @@ export const sshSessions = (client, { url, token, ids }) => {
           ])
           let code
           channel.once("exit", (given) => (code = given))
+          channel.stderr.resume()
           const shown = await Promise.race([text(channel), ended])
           if (code === undefined || code === null) throw new Error("cut off")
           if (code !== 0 || shown !== counted(word)) wrong += 1

@@ -23,7 +23,7 @@ import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
-import { Context, Effect, Either, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
+import { Context, Effect, Either, FiberRef, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
 import { endpointIn, Wire } from "../wire/dialect.js"
 import { type CommonRefusal, isRefusal, statusOf } from "../wire/errors.js"
@@ -229,8 +229,9 @@ const serve = (
       for (const { effect, key } of steps) {
         const next = judged
         judged = Effect.flatMap(effect, (value) => {
-          if (key !== undefined) call.services.set(key, value)
-          return next
+          if (key === undefined) return next
+          call.services.set(key, value)
+          return runWith(call.services, next)
         })
       }
       const answered = Effect.matchEffect(judged, { onFailure, onSuccess })
@@ -238,6 +239,17 @@ const serve = (
       return handled.uninterruptible ? answered : Effect.interruptible(answered)
     }) satisfies Answer
   })
+
+/**
+ * Runs an effect with services that its fiber has had, and to which others were added. A scope that was closed on the fiber may have left it with a copy
+ * of them, for example after a statement that waited for the end of a transaction.
+ */
+const runWith = (services: Map<string, unknown>, effect: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
+  Effect.withFiberRuntime((fiber) =>
+    fiber.getFiberRef(FiberRef.currentContext).unsafeMap === services
+      ? effect
+      : Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), effect)
+  )
 
 /** Applies a middleware to a request: it fails, or returns the service that it provides. */
 const judgement = (services: Context.Context<RateLimiter | Settings>, tag: HttpApiMiddleware.TagClassAny) => {
