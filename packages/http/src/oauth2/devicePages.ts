@@ -92,7 +92,7 @@ ${formOf(
       const use = Effect.catchTag(answered, "OAuthError", (error) =>
         Effect.succeed(codePage(asked, error.error === "invalid_grant" ? text.deviceBad : error.message, oauthAnswer(error).status))
       )
-      return submitted(asked, operation, use, (reason, status) => Effect.succeed(codePage(asked, reason, status)))
+      return submitted(asked, operation, use, ({ reason, status }) => Effect.succeed(codePage(asked, reason, status)))
     })
 
     return [

@@ -2,6 +2,7 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Redacted, type Scope } from "effect"
+import type { Validation } from "@atelier/core/platform"
 import { isRefusal, type Refusal, responseOf, statusOf } from "../wire/errors.js"
 import { type Parameters, parametersOf, readForm } from "../server/request/form.js"
 import { csrfTokenOf, isOwnForm, maskedToken } from "../server/credentials/Csrf.js"
@@ -34,13 +35,52 @@ export const inputOf = ({ autocomplete, label, name, optional = false, type, val
 export const noticeOf = (notice: string | undefined, isError = true): string =>
   notice === undefined ? "" : `<p${isError ? ' class="error" role="alert"' : ' class="notice" role="status"'}>${escaped(notice)}</p>\n`
 
+/** Why a form was refused. */
+export interface Refused {
+  /** All of it, as one sentence. */
+  readonly reason: string
+  readonly status: number
+  /** What is wrong with which field. */
+  readonly validations: ReadonlyArray<Validation>
+}
+
+/** A sentence, which begins with a capital letter. */
+const sentence = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
+
+/** A field, what is wrong with it below it, and the focus in it if it is the first with a fault. */
+const judgedInput = (field: Field, faults: ReadonlyArray<string>, isFirst: boolean): string => {
+  const input = inputOf(field)
+  if (faults.length === 0) return input
+  const marks = ` aria-invalid="true" aria-describedby="${field.name}-fault"${isFirst ? " autofocus" : ""}>`
+  return `${input.slice(0, -1)}${marks}
+<p class="fault" id="${field.name}-fault">${escaped(faults.map(sentence).join(" "))}</p>`
+}
+
+/** The fields of a form, each with what is wrong with it; and what stands above them: what is wrong with none of them. */
+export const judged = (
+  fields: ReadonlyArray<Field>,
+  refused: Refused | undefined
+): { readonly notice: string; readonly inputs: string } => {
+  const validations = refused?.validations ?? []
+  const faultsOf = (name: string) => validations.filter(({ field }) => field === name).map(({ detail }) => detail)
+  const first = fields.find(({ name }) => faultsOf(name).length > 0)?.name
+  const others = validations.filter(({ field }) => !fields.some(({ name }) => name === field))
+  const above = validations.length === 0 ? refused?.reason : others.length === 0 ? undefined : foundIn(others)
+  return {
+    notice: noticeOf(above),
+    inputs: fields.map((field) => judgedInput(field, faultsOf(field.name), field.name === first)).join("\n")
+  }
+}
+
 /** A field that holds a secret. */
 export const secretOf = (form: Parameters, name: string) => Redacted.make(form.get(name) ?? "")
 
-/** One sentence about a refusal: its findings where it has some. */
-const sentenceOf = (refusal: Exclude<Refusal, { readonly _tag: "NotModified" }>): string => {
+const foundIn = (validations: ReadonlyArray<Validation>): string => validations.map(({ detail, field }) => `${field}: ${detail}`).join("; ")
+
+/** Why a form was refused: what was found where something was, and the message elsewhere. */
+const refusedBy = (refusal: Exclude<Refusal, { readonly _tag: "NotModified" }>): Refused => {
   const { message, validations = [] } = responseOf(refusal)
-  return validations.length === 0 ? message : validations.map(({ detail, field }) => `${field}: ${detail}`).join("; ")
+  return { reason: validations.length === 0 ? message : foundIn(validations), status: statusOf(refusal), validations }
 }
 
 /** What a page is made of: the request, and the form that it sends. */
@@ -90,14 +130,12 @@ export const formPages = Effect.gen(function* () {
     { form, info, request }: Asked,
     operation: string,
     use: Effect.Effect<Response, E, R>,
-    again: (reason: string, status: number) => Effect.Effect<Response>
+    again: (refused: Refused) => Effect.Effect<Response>
   ): Effect.Effect<Response, never, R> => {
-    if (!isOwnForm(request, form.get("csrf_token"), settings)) return again(text.forged, 400)
+    if (!isOwnForm(request, form.get("csrf_token"), settings)) return again({ reason: text.forged, status: 400, validations: [] })
     const limited = limiter.take("login", info, operation)
     if (limited !== undefined) return Effect.succeed(limited)
-    return Effect.catchAll(use, (error) =>
-      isRefusal(error) && error._tag !== "NotModified" ? again(sentenceOf(error), statusOf(error)) : Effect.die(error)
-    )
+    return Effect.catchAll(use, (error) => (isRefusal(error) && error._tag !== "NotModified" ? again(refusedBy(error)) : Effect.die(error)))
   }
 
   /** A page whose one button does something for the user who is signed in. */

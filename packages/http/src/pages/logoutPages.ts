@@ -31,7 +31,7 @@ export const logoutPages = ({ buttonPage, mount, served, settings, submitted }: 
         asked,
         "POST /api/v2/users/logout",
         Effect.as(Effect.provideService(sessions.logOut(), CurrentActor, user.right), cookie.clear(signedOut(asked))),
-        (reason, status) => Effect.succeed(logoutForm(asked, reason, status))
+        ({ reason, status }) => Effect.succeed(logoutForm(asked, reason, status))
       )
     })
 

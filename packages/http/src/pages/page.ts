@@ -37,7 +37,9 @@ main>:last-child{margin-bottom:0}
 .icon{display:block;width:40px;height:40px;margin:0 0 12px;object-fit:contain}
 label{display:block;margin:12px 0 4px;font-size:13px;font-weight:500}
 input:not([type=hidden]),textarea{width:100%;min-height:36px;padding:7px 10px;border:1px solid var(--control);border-radius:6px;font:inherit;background:var(--surface);color:inherit}
+[aria-invalid]:not([type=hidden]){border-color:var(--red)}
 textarea{resize:none;font-family:ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;font-size:13px}
+.fault{margin:4px 0 0;color:var(--red);font-size:13px;line-height:18px}
 .error,.notice{padding:8px 12px;border-radius:6px;background:var(--red-soft);color:var(--red)}
 .notice{background:var(--green-soft);color:var(--green)}
 .actions{display:flex;flex-wrap:wrap;gap:8px;margin:20px 0 16px}

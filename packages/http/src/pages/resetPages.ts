@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Passcodes } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { callInfo } from "../server/request/CurrentRequest.js"
-import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
+import { type Asked, type FormPages, inputOf, judged, noticeOf, pair, type Refused, secretOf } from "./forms.js"
 import { page } from "./page.js"
 import type { PageReplacement } from "./PageOptions.js"
 import { text } from "./text.js"
@@ -14,24 +14,31 @@ export const resetPages = ({ mount, served, settings, submitted }: FormPages, by
   Effect.gen(function* () {
     const passcodes = yield* Passcodes
 
-    const changeForm = ({ brand, form, token }: Asked, notice?: string, isError = true, status = 200): Response =>
-      page(settings, brand, {
+    const changeForm = ({ brand, form, token }: Asked, refused?: Refused, done?: string): Response => {
+      const { inputs, notice } = judged(
+        [
+          { name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" },
+          { name: "otp", label: text.passcode, type: "text", autocomplete: "one-time-code", value: form.get("otp") ?? "" },
+          { name: "password", label: text.newPassword, type: "password", autocomplete: "new-password" }
+        ],
+        refused
+      )
+      return page(settings, brand, {
         title: text.resetTitle,
-        status,
+        status: refused?.status ?? 200,
         formAction: "",
-        content: `${noticeOf(notice, isError)}<form method="POST" action="${mount}/reset-password/change">
+        content: `${notice}${noticeOf(done, false)}<form method="POST" action="${mount}/reset-password/change">
 ${token}
-${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" })}
-${inputOf({ name: "otp", label: text.passcode, type: "text", autocomplete: "one-time-code", value: form.get("otp") ?? "" })}
-${inputOf({ name: "password", label: text.newPassword, type: "password", autocomplete: "new-password" })}
+${inputs}
 <div class="actions"><button type="submit">${text.changePassword}</button></div>
 </form>`
       })
+    }
 
-    const requestForm = ({ brand, form, token }: Asked, reason?: string, status = 200): Response =>
+    const requestForm = ({ brand, form, token }: Asked, { reason, status }: Partial<Refused> = {}): Response =>
       page(settings, brand, {
         title: text.resetTitle,
-        status,
+        status: status ?? 200,
         formAction: "",
         content: `<p>${text.resetLead}</p>
 ${noticeOf(reason)}<form method="POST" action="${mount}/reset-password">
@@ -54,9 +61,9 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
         "POST /api/v2/users/otp/request",
         Effect.gen(function* () {
           yield* passcodes.request(asked.form.get("email") ?? "", yield* callInfo)
-          return changeForm(asked, text.codeSent, false)
+          return changeForm(asked, undefined, text.codeSent)
         }),
-        (reason, status) => Effect.succeed(requestForm(asked, reason, status))
+        (refused) => Effect.succeed(requestForm(asked, refused))
       )
     })
 
@@ -77,7 +84,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
             content: `${noticeOf(text.passwordChanged, false)}<p><a href="${mount}/login">${text.signIn}</a></p>`
           })
         }),
-        (reason, status) => Effect.succeed(changeForm(asked, reason, true, status))
+        (refused) => Effect.succeed(changeForm(asked, refused))
       )
     })
 

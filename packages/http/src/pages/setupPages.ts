@@ -4,7 +4,7 @@ import { Sessions, SetupTokens, Users } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import { sessionCookie } from "../server/credentials/SessionCookie.js"
 import { isLocalCaller, setupCaller } from "../server/request/setupCaller.js"
-import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
+import { type Asked, type FormPages, inputOf, judged, pair, type Refused, secretOf } from "./forms.js"
 import { escaped, page } from "./page.js"
 import { type PageReplacement, seeOther } from "./PageOptions.js"
 import { logIn } from "./signInPages.js"
@@ -25,26 +25,34 @@ export const setupPages = ({ mount, served, settings, submitted }: FormPages, by
     const setupTokens = yield* SetupTokens
     const cookie = sessionCookie(settings)
 
-    const setupForm = (asked: Asked, reason?: string, status = 200): Effect.Effect<Response> =>
+    const setupForm = (asked: Asked, refused?: Refused): Effect.Effect<Response> =>
       Effect.map(setupTokens.isNeeded({ isLocal: isLocalCaller(settings, asked.request, asked.info) }), (isNeeded) =>
-        setupPage(asked, isNeeded, reason, status)
+        setupPage(asked, isNeeded, refused)
       )
 
-    const setupPage = ({ brand, form, token }: Asked, needsToken: boolean, reason: string | undefined, status: number): Response =>
-      page(settings, brand, {
+    const setupPage = ({ brand, form, token }: Asked, needsToken: boolean, refused: Refused | undefined): Response => {
+      const status = refused?.status ?? 200
+      const { inputs, notice } = judged(
+        [
+          { name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" },
+          { name: "username", label: text.username, type: "text", autocomplete: "username", value: form.get("username") ?? "" },
+          { name: "name", label: text.fullName, type: "text", autocomplete: "name", value: form.get("name") ?? "", optional: true },
+          { name: "password", label: text.password, type: "password", autocomplete: "new-password" }
+        ],
+        refused
+      )
+      return page(settings, brand, {
         title: text.setupTitle(brand.name),
         status,
         formAction: "",
         content: `<p>${text.setupLead}</p>
-${noticeOf(reason)}<form method="POST" action="${mount}/setup">
+${notice}<form method="POST" action="${mount}/setup">
 ${token}
-${needsToken ? tokenField(form.get("token") ?? "", status) : ""}${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" })}
-${inputOf({ name: "username", label: text.username, type: "text", autocomplete: "username", value: form.get("username") ?? "" })}
-${inputOf({ name: "name", label: text.fullName, type: "text", autocomplete: "name", value: form.get("name") ?? "", optional: true })}
-${inputOf({ name: "password", label: text.password, type: "password", autocomplete: "new-password" })}
+${needsToken ? tokenField(form.get("token") ?? "", status) : ""}${inputs}
 <div class="actions"><button type="submit">${text.createUser}</button></div>
 </form>`
       })
+    }
 
     const showSetup = served((asked) =>
       Effect.flatMap(Effect.isSuccess(users.requireFirst()), (done) =>
@@ -63,7 +71,7 @@ ${inputOf({ name: "password", label: text.password, type: "password", autocomple
           yield* users.createFirst({ ...fields, password: secretOf(form, "password") }, caller)
           return cookie.set(seeOther(`${mount}/`), Redacted.value(yield* logIn(sessions, form)))
         }),
-        (reason, status) => setupForm(asked, reason, status)
+        (refused) => setupForm(asked, refused)
       )
     )
 

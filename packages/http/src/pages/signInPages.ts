@@ -72,7 +72,7 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
         asked,
         "POST /api/v2/users/login",
         Effect.map(logIn(sessions, asked.form), (token) => cookie.set(seeOther(targetOf(asked.form)), Redacted.value(token))),
-        (reason, status) => loginForm(asked, reason, status)
+        ({ reason, status }) => loginForm(asked, reason, status)
       )
     )
 

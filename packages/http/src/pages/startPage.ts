@@ -63,7 +63,7 @@ export const startPage = ({ buttonPage, mount, served, settings, submitted }: Fo
         asked,
         "POST /api/v2/workspaces/{workspace}/builds",
         Effect.as(builds.create(workspace.id, { transition: "start", rich_parameter_values: [], orphan: false }), seeOther(`${mount}/`)),
-        (reason, status) => Effect.succeed(form(asked, workspace, reason, status))
+        ({ reason, status }) => Effect.succeed(form(asked, workspace, reason, status))
       )
     )
     return pair("/@:user/:place/start", undefined, show, start)

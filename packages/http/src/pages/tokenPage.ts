@@ -43,7 +43,7 @@ export const tokenPage = ({ buttonPage, mount, served, settings, submitted }: Fo
 <textarea id="token" rows="2" readonly>${escaped(Redacted.value(key))}</textarea>`
           })
         ),
-        (reason, status) => Effect.succeed(tokenForm(asked, reason, status))
+        ({ reason, status }) => Effect.succeed(tokenForm(asked, reason, status))
       )
     })
 
