@@ -30,7 +30,8 @@ export interface Column<Row> {
   /** Left out where the table is narrower than this, in pixels. */
   readonly from?: number
   readonly align?: "end"
-  readonly isSortable?: boolean
+  /** Sorts rows by this column, where the table is given an order. */
+  readonly compare?: (one: Row, other: Row) => number
 }
 
 export interface Sorting {
@@ -57,7 +58,8 @@ export interface TableProps<Row> {
   /** The rows that are seen, so that their pages can be asked for. */
   readonly onRange?: (first: number, last: number) => void
   readonly sorting?: Sorting | undefined
-  readonly onSort?: (sorting: Sorting) => void
+  /** The user chose an order, or none. */
+  readonly onSort?: ((sorting: Sorting | undefined) => void) | undefined
   readonly rowHeight?: number
   /** The element that scrolls; default the main area of the shell. */
   readonly scroller?: RefObject<HTMLElement | null>
@@ -321,11 +323,11 @@ export const Table = <Row,>({
           const direction = sorting?.descending === true ? "descending" : "ascending"
           return (
             <div key={column.id} className={classOf(column)} role="columnheader" aria-sort={isSorted ? direction : undefined}>
-              {column.isSortable === true && onSort !== undefined ? (
+              {column.compare !== undefined && onSort !== undefined ? (
                 <button
                   type="button"
                   className="table-sort"
-                  onClick={() => onSort({ column: column.id, descending: isSorted && !sorting.descending })}
+                  onClick={() => onSort(isSorted && sorting.descending ? undefined : { column: column.id, descending: isSorted })}
                 >
                   {column.header}
                   {isSorted ? sorting.descending ? <ArrowDown aria-hidden /> : <ArrowUp aria-hidden /> : null}

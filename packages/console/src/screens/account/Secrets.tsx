@@ -14,6 +14,7 @@ import { ConfirmDialog, Dialog } from "../../ui/Dialog.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState } from "../../ui/States.js"
+import { byText, byTime, useSorted } from "../../ui/sorted.js"
 import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -28,6 +29,7 @@ const dataColumns: ReadonlyArray<Column<UserSecret>> = [
   {
     id: "name",
     header: secretsText.name,
+    compare: byText(({ name }) => name),
     width: "minmax(0, 1.4fr)",
     cell: ({ description, enabled, name }) => (
       <>
@@ -41,6 +43,7 @@ const dataColumns: ReadonlyArray<Column<UserSecret>> = [
   {
     id: "variable",
     header: secretsText.variable,
+    compare: byText(({ env_name }) => env_name),
     from: 480,
     width: "minmax(0, 1fr)",
     cell: ({ env_name }) => (
@@ -52,6 +55,7 @@ const dataColumns: ReadonlyArray<Column<UserSecret>> = [
   {
     id: "file",
     header: secretsText.file,
+    compare: byText(({ file_path }) => file_path),
     from: 600,
     width: "minmax(0, 1fr)",
     cell: ({ file_path }) => (
@@ -60,8 +64,17 @@ const dataColumns: ReadonlyArray<Column<UserSecret>> = [
       </span>
     )
   },
-  { id: "changed", header: secretsText.changed, from: 720, width: "120px", cell: ({ updated_at }) => <Time at={updated_at} /> }
+  {
+    id: "changed",
+    header: secretsText.changed,
+    compare: byTime(({ updated_at }) => updated_at),
+    from: 720,
+    width: "120px",
+    cell: ({ updated_at }) => <Time at={updated_at} />
+  }
 ]
+
+const none: ReadonlyArray<UserSecret> = []
 
 type Asked = { readonly kind: "edit" | "delete"; readonly secret: UserSecret }
 
@@ -126,6 +139,8 @@ export const Secrets = () => {
     }
   ]
 
+  const { onSort, rows, sorting } = useSorted("secrets", columns, data ?? none)
+
   const content = () => {
     if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined) return <TableSkeleton rows={4} />
@@ -138,8 +153,10 @@ export const Secrets = () => {
     return (
       <Table
         label={accountText.secrets}
-        count={data.length}
-        rowAt={(index) => data[index]}
+        count={rows.length}
+        rowAt={(index) => rows[index]}
+        sorting={sorting}
+        onSort={onSort}
         keyOf={({ id }) => id}
         nameOf={({ name }) => name}
         onOpen={(secret) => setAsked({ kind: "edit", secret })}

@@ -12,12 +12,15 @@ import { ConfirmDialog } from "../../ui/Dialog.js"
 import { Menu, MenuItem } from "../../ui/Menu.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState } from "../../ui/States.js"
-import { Table, TableSkeleton } from "../../ui/Table.js"
+import { byText, byTime, useSorted } from "../../ui/sorted.js"
+import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
 import { Time, useNow } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
 import { SettingsFrame } from "./SettingsFrame.js"
 
 const tokensKey = ["tokens"]
+
+const none: ReadonlyArray<APIKeyWithOwner> = []
 
 const scopesOf = ({ scopes }: APIKeyWithOwner): string => {
   const limits = scopes.filter((scope) => !/(?:^|:)all$/.test(scope))
@@ -50,6 +53,62 @@ export const Tokens = () => {
     </ButtonLink>
   )
 
+  const columns: ReadonlyArray<Column<APIKeyWithOwner>> = [
+    {
+      id: "name",
+      header: tokensText.name,
+      compare: byText(({ token_name }) => token_name),
+      cell: ({ token_name }) => <span className="truncate">{token_name}</span>
+    },
+    {
+      id: "scopes",
+      header: tokensText.scopes,
+      from: 720,
+      width: "minmax(0, 2fr)",
+      cell: (token) => (
+        <>
+          <span className="truncate muted">{scopesOf(token)}</span>
+          {objectsOf(token) === 0 ? null : <Badge>{tokensText.limits(objectsOf(token))}</Badge>}
+        </>
+      )
+    },
+    {
+      id: "used",
+      header: tokensText.lastUsed,
+      compare: byTime(({ last_used }) => last_used),
+      from: 560,
+      width: "120px",
+      cell: ({ last_used }) => <Time at={last_used} />
+    },
+    {
+      id: "expires",
+      header: tokensText.expires,
+      compare: byTime(({ expires_at }) => expires_at),
+      width: "120px",
+      cell: (token) => (isExpired(token) ? <Badge tone="amber">{tokensText.expired}</Badge> : <Time at={token.expires_at} />)
+    },
+    {
+      id: "actions",
+      header: <span className="visually-hidden">{tokensText.actionsHead}</span>,
+      width: "44px",
+      align: "end",
+      cell: (token) => (
+        <Menu
+          label={tokensText.actions(token.token_name)}
+          trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<EllipsisVertical />} />}
+        >
+          <MenuItem isDisabled={isExpired(token)} onSelect={() => expire.mutate(token)}>
+            {tokensText.expire}
+          </MenuItem>
+          <MenuItem isDangerous onSelect={() => setAsked(token)}>
+            {tokensText.delete}
+          </MenuItem>
+        </Menu>
+      )
+    }
+  ]
+  const { onSort, rows, sorting } = useSorted("tokens", columns, data ?? none)
+
   const content = () => {
     if (isLoadingError) return <ErrorState error={error} onRetry={refetch} />
     if (data === undefined) return <TableSkeleton rows={4} />
@@ -62,51 +121,13 @@ export const Tokens = () => {
     return (
       <Table
         label={accountText.tokens}
-        count={data.length}
-        rowAt={(index) => data[index]}
+        count={rows.length}
+        rowAt={(index) => rows[index]}
+        sorting={sorting}
+        onSort={onSort}
         keyOf={({ id }) => id}
         nameOf={({ token_name }) => token_name}
-        columns={[
-          { id: "name", header: tokensText.name, cell: ({ token_name }) => <span className="truncate">{token_name}</span> },
-          {
-            id: "scopes",
-            header: tokensText.scopes,
-            from: 720,
-            width: "minmax(0, 2fr)",
-            cell: (token) => (
-              <>
-                <span className="truncate muted">{scopesOf(token)}</span>
-                {objectsOf(token) === 0 ? null : <Badge>{tokensText.limits(objectsOf(token))}</Badge>}
-              </>
-            )
-          },
-          { id: "used", header: tokensText.lastUsed, from: 560, width: "120px", cell: ({ last_used }) => <Time at={last_used} /> },
-          {
-            id: "expires",
-            header: tokensText.expires,
-            width: "120px",
-            cell: (token) => (isExpired(token) ? <Badge tone="amber">{tokensText.expired}</Badge> : <Time at={token.expires_at} />)
-          },
-          {
-            id: "actions",
-            header: <span className="visually-hidden">{tokensText.actionsHead}</span>,
-            width: "44px",
-            align: "end",
-            cell: (token) => (
-              <Menu
-                label={tokensText.actions(token.token_name)}
-                trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<EllipsisVertical />} />}
-              >
-                <MenuItem isDisabled={isExpired(token)} onSelect={() => expire.mutate(token)}>
-                  {tokensText.expire}
-                </MenuItem>
-                <MenuItem isDangerous onSelect={() => setAsked(token)}>
-                  {tokensText.delete}
-                </MenuItem>
-              </Menu>
-            )
-          }
-        ]}
+        columns={columns}
       />
     )
   }

@@ -26,6 +26,7 @@ import { byteText } from "../../ui/bytes.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/Menu.js"
 import { Section } from "../../ui/Page.js"
 import { Empty } from "../../ui/States.js"
+import { byNumber, byText, byTime, useSorted } from "../../ui/sorted.js"
 import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -174,8 +175,8 @@ const pageSize = "500"
 
 type Asked = { readonly kind: "folder" | "file" } | { readonly kind: "rename" | "remove"; readonly entry: FileEntry }
 
-const byKind = (one: FileEntry, other: FileEntry): number =>
-  Number(other.type === "directory") - Number(one.type === "directory") || one.name.localeCompare(other.name)
+const byKind = (one: FileEntry, other: FileEntry): number => Number(other.type === "directory") - Number(one.type === "directory")
+const byKindAndName = (one: FileEntry, other: FileEntry): number => byKind(one, other) || one.name.localeCompare(other.name)
 
 interface FolderProps {
   readonly agent: WorkspaceAgent
@@ -215,7 +216,7 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
   })
   const [asked, setAsked] = useState<Asked>()
   const [isOver, setOver] = useState(false)
-  const entries = (data?.pages.flatMap(({ entries }) => entries) ?? []).toSorted(byKind)
+  const all = data?.pages.flatMap(({ entries }) => entries) ?? []
   const open = (to: string): void => void navigate({ search: (before) => ({ ...before, path: to }) })
   const above = folderOf(path)
   const add = async (read: () => Dropped | Promise<Dropped>): Promise<void> => {
@@ -241,6 +242,7 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
     {
       id: "name",
       header: filesText.name,
+      compare: byText(({ name }) => name),
       width: "minmax(80px, 1fr)",
       cell: (entry) => (
         <span className="files-name">
@@ -260,12 +262,20 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
     {
       id: "size",
       header: filesText.size,
+      compare: byNumber(({ size }) => size),
       width: "88px",
       from: 400,
       align: "end",
       cell: ({ size, type }) => <span className="muted">{type === "file" ? byteText(size) : ""}</span>
     },
-    { id: "modified", header: filesText.modified, width: "128px", from: 560, cell: ({ modified_at }) => <Time at={modified_at} /> },
+    {
+      id: "modified",
+      header: filesText.modified,
+      compare: byTime(({ modified_at }) => modified_at),
+      width: "128px",
+      from: 560,
+      cell: ({ modified_at }) => <Time at={modified_at} />
+    },
     {
       id: "actions",
       header: <span className="visually-hidden">{filesText.columnActions}</span>,
@@ -292,6 +302,9 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
       )
     }
   ]
+  const { onSort, rows, sorting } = useSorted("files", columns, all)
+  // Folders come first in every order. A part of a folder is shown in the order of names, in which its parts come
+  const entries = (hasNextPage ? all : rows).toSorted(sorting === undefined || hasNextPage ? byKindAndName : byKind)
   return (
     <div
       className="files-area"
@@ -334,6 +347,8 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
             columns={columns}
             count={entries.length}
             rowAt={(index) => entries[index]}
+            sorting={hasNextPage ? undefined : sorting}
+            onSort={hasNextPage ? undefined : onSort}
             keyOf={(entry) => entry.path}
             nameOf={({ name }) => name}
             onOpen={(entry) => open(entry.path)}

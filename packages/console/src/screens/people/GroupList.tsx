@@ -14,16 +14,20 @@ import { Dialog } from "../../ui/Dialog.js"
 import { Form, FormActions } from "../../ui/Form.js"
 import { Section } from "../../ui/Page.js"
 import { Empty, ErrorState } from "../../ui/States.js"
+import { byNumber, byText, useSorted } from "../../ui/sorted.js"
 import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
 import { notify } from "../../ui/Toast.js"
 import { GroupFields, groupOf } from "./GroupFields.js"
 import { OrganizationFrame } from "./OrganizationFrame.js"
 import "./people.css"
 
+const none: ReadonlyArray<Group> = []
+
 const columns: ReadonlyArray<Column<Group>> = [
   {
     id: "name",
     header: groupsText.name,
+    compare: byText(({ display_name, name }) => display_name || name),
     width: "minmax(160px, 2fr)",
     cell: ({ avatar_url, display_name, id, name, organization_id }) => {
       const shown = id === organization_id ? groupsText.everyone : display_name || name
@@ -38,10 +42,17 @@ const columns: ReadonlyArray<Column<Group>> = [
       )
     }
   },
-  { id: "members", header: groupsText.members, width: "110px", cell: ({ total_member_count }) => total_member_count.toLocaleString("en") },
+  {
+    id: "members",
+    header: groupsText.members,
+    compare: byNumber(({ total_member_count }) => total_member_count),
+    width: "110px",
+    cell: ({ total_member_count }) => total_member_count.toLocaleString("en")
+  },
   {
     id: "quota",
     header: groupsText.quota,
+    compare: byNumber(({ quota_allowance }) => quota_allowance),
     width: "130px",
     from: 560,
     cell: ({ quota_allowance }) => quota_allowance.toLocaleString("en")
@@ -63,6 +74,7 @@ const Groups = ({ organization: { id, name: organization } }: { readonly organiz
     queryKey: ["groups", "of", id],
     queryFn: ({ signal }) => organizationGroups.listOrganizationGroups(client, { organization: id }, { signal })
   })
+  const { onSort, rows, sorting } = useSorted("groups", columns, data ?? none)
   const open = (group: string): void => void navigate({ to: "/organizations/$organization/groups/$group", params: { organization, group } })
   const close = (): void => setCreating(false)
   const create = may.create ? (
@@ -85,8 +97,10 @@ const Groups = ({ organization: { id, name: organization } }: { readonly organiz
           <Table
             label={groupsText.title}
             columns={columns}
-            count={data.length}
-            rowAt={(index) => data[index]}
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            sorting={sorting}
+            onSort={onSort}
             keyOf={(group) => group.id}
             nameOf={({ name }) => name}
             onOpen={({ name }) => open(name)}

@@ -17,6 +17,7 @@ import { Filter, type FilterKey } from "../../ui/Filter.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { SelectionBar } from "../../ui/SelectionBar.js"
 import { Empty, ErrorState } from "../../ui/States.js"
+import { byText, byTime, useSorted } from "../../ui/sorted.js"
 import { type Column, Table, TableSkeleton } from "../../ui/Table.js"
 import { Time } from "../../ui/Time.js"
 import { notify, notifyError } from "../../ui/Toast.js"
@@ -58,13 +59,22 @@ const deletionOf = ({ organization_id, owner_id }: Task): Check => ({
   organization: organization_id
 })
 
+const none: ReadonlyArray<Task> = []
+
 const { columns: heads } = tasksText
 const columns: ReadonlyArray<Column<Task>> = [
-  { id: "name", header: heads.name, width: "minmax(0, 2.4fr)", cell: (task) => <NameCell task={task} /> },
+  {
+    id: "name",
+    header: heads.name,
+    width: "minmax(0, 2.4fr)",
+    compare: byText(({ display_name, name }) => display_name || name),
+    cell: (task) => <NameCell task={task} />
+  },
   { id: "status", header: heads.status, width: "minmax(92px, 1.4fr)", from: 576, cell: (task) => <StateCell task={task} /> },
   {
     id: "template",
     header: heads.template,
+    compare: byText(({ template_display_name, template_name }) => template_display_name || template_name),
     width: "minmax(0, 1fr)",
     from: 800,
     cell: ({ template_display_name, template_name }) => <span className="truncate muted">{template_display_name || template_name}</span>
@@ -72,6 +82,7 @@ const columns: ReadonlyArray<Column<Task>> = [
   {
     id: "owner",
     header: heads.owner,
+    compare: byText(({ owner_name }) => owner_name),
     width: "minmax(0, 1fr)",
     from: 960,
     cell: ({ owner_avatar_url, owner_name }) => (
@@ -84,6 +95,7 @@ const columns: ReadonlyArray<Column<Task>> = [
   {
     id: "created",
     header: heads.created,
+    compare: byTime(({ created_at }) => created_at),
     width: "112px",
     from: 640,
     cell: ({ created_at }) => (
@@ -105,7 +117,7 @@ export const TaskList = () => {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.tasks.some((task) => stateOf(task).isMoving) === true ? whileMoving : atRest)
   })
-  const rows = data?.tasks ?? []
+  const { onSort, rows, sorting } = useSorted("tasks", columns, data?.tasks ?? none)
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set())
   const [isDeleting, setDeleting] = useState(false)
   // What is asked about stays the same while states change
@@ -175,6 +187,8 @@ export const TaskList = () => {
             columns={columns}
             count={rows.length}
             rowAt={(index) => rows[index]}
+            sorting={sorting}
+            onSort={onSort}
             keyOf={({ id }) => id}
             nameOf={({ display_name, name }) => display_name || name}
             rowHeight={56}

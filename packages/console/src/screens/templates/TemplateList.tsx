@@ -16,6 +16,7 @@ import type { FilterKey } from "../../ui/Filter.js"
 import { Page, PageHeader } from "../../ui/Page.js"
 import { FilteredTable } from "../../ui/PagedTable.js"
 import { Empty } from "../../ui/States.js"
+import { byNumber, byText, byTime, useSorted } from "../../ui/sorted.js"
 import type { Column } from "../../ui/Table.js"
 import { duration, Time } from "../../ui/Time.js"
 import { findOrganizations, findUsernames } from "../people/queries.js"
@@ -37,6 +38,7 @@ const keys = (
 const name: Column<Template> = {
   id: "name",
   header: templatesText.name,
+  compare: byText(({ display_name, name }) => display_name || name),
   width: "minmax(0, 2.4fr)",
   cell: ({ deprecated, description, display_name, icon, name, organization_name }) => (
     <div className="tpl-name">
@@ -64,6 +66,7 @@ const name: Column<Template> = {
 const organization: Column<Template> = {
   id: "organization",
   header: templatesText.organization,
+  compare: byText(({ organization_display_name, organization_name }) => organization_display_name || organization_name),
   width: "minmax(0, 1fr)",
   from: 860,
   cell: ({ organization_display_name, organization_icon, organization_name }) => (
@@ -80,6 +83,7 @@ const others: ReadonlyArray<Column<Template>> = [
   {
     id: "developers",
     header: templatesText.developers,
+    compare: byNumber(({ active_user_count }) => active_user_count),
     width: "88px",
     from: 560,
     cell: ({ active_user_count }) => active_user_count.toLocaleString("en")
@@ -87,6 +91,7 @@ const others: ReadonlyArray<Column<Template>> = [
   {
     id: "time",
     header: templatesText.buildTime,
+    compare: byNumber(({ build_time_stats }) => build_time_stats.start.P50),
     width: "96px",
     from: 700,
     cell: ({ build_time_stats }) => {
@@ -97,6 +102,7 @@ const others: ReadonlyArray<Column<Template>> = [
   {
     id: "changed",
     header: templatesText.changed,
+    compare: byTime(({ updated_at }) => updated_at),
     width: "112px",
     from: 640,
     cell: ({ updated_at }) => (
@@ -106,6 +112,8 @@ const others: ReadonlyArray<Column<Template>> = [
     )
   }
 ]
+
+const none: ReadonlyArray<Template> = []
 
 const columns = [name, ...others]
 const columnsOfMany = [name, organization, ...others]
@@ -122,6 +130,8 @@ export const TemplateList = () => {
     queryFn: ({ signal }) => templates.listTemplates(client, { q }, { signal }),
     placeholderData: keepPreviousData
   })
+  const shownColumns = hasOthers ? columnsOfMany : columns
+  const { onSort, rows, sorting } = useSorted("templates", shownColumns, list.data ?? none)
   const add = (
     <ButtonLink kind="primary" icon={<Plus />} to="/starter-templates">
       {startersText.add}
@@ -131,11 +141,13 @@ export const TemplateList = () => {
     <Page>
       <PageHeader title={templatesText.title} description={templatesText.description} actions={may.create ? add : undefined} />
       <FilteredTable
-        pages={wholePages(list)}
+        pages={wholePages({ ...list, data: list.data === undefined ? undefined : rows })}
+        sorting={sorting}
+        onSort={onSort}
         filter={{ label: templatesText.filter, placeholder: templatesText.placeholder, keys }}
         countText={templatesText.count}
         label={templatesText.title}
-        columns={hasOthers ? columnsOfMany : columns}
+        columns={shownColumns}
         keyOf={({ id }) => id}
         nameOf={({ display_name, name }) => display_name || name}
         rowHeight={56}
