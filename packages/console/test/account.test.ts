@@ -163,6 +163,11 @@ describeConsole("the settings of a user", (console) => {
     await page.getByRole("button", { name: "Stop them" }).click()
     await page.getByText("Saved").waitFor()
     expect(await page.getByRole("switch", { name }).isChecked()).toBe(false)
+    // What programs of the user send can be switched off too
+    const [custom] = (await server.call("GET", "/notifications/templates/custom", { token })).body as typeof templates
+    await go(`/settings/notifications?disabled=${custom?.id ?? ""}`)
+    await page.getByRole("button", { name: "Stop them" }).click()
+    await expect.poll(() => page.getByRole("switch", { name: custom?.name ?? "" }).isChecked()).toBe(false)
     await context.close()
   })
 

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { BellOff } from "lucide-react"
 import { client } from "../../app/client.js"
+import { notificationTemplatesQuery } from "../../app/notificationTemplates.js"
 import { queryClient } from "../../app/queries.js"
 import { accountText, notificationText } from "../../texts/account.js"
 import { Button } from "../../ui/Button.js"
@@ -25,10 +26,7 @@ const isOn = ({ enabled_by_default, id }: NotificationTemplate, preferences: Rea
 export const Notifications = () => {
   const { disabled } = useSearch({ from: "/settings/notifications" })
   const navigate = useNavigate()
-  const templates = useQuery({
-    queryKey: ["notification-templates", "system"],
-    queryFn: ({ signal }) => notifications.listSystemNotificationTemplates(client, { signal })
-  })
+  const templates = useQuery(notificationTemplatesQuery)
   const preferences = useQuery({
     queryKey: preferencesKey,
     queryFn: ({ signal }) => notifications.getNotificationPreferences(client, { user: "me" }, { signal })

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Send } from "lucide-react"
 import { Fragment } from "react"
 import { client } from "../../app/client.js"
+import { notificationTemplatesQuery } from "../../app/notificationTemplates.js"
 import { useMay } from "../../app/session.js"
 import { deploymentText, methodsText } from "../../texts/deployment.js"
 import { Button } from "../../ui/Button.js"
@@ -15,8 +16,6 @@ import { DeploymentFrame } from "./DeploymentFrame.js"
 
 const named = (method: string): string =>
   method === "smtp" || method === "webhook" || method === "inbox" ? methodsText.methods[method] : method
-
-const templatesKey = ["notification-templates"]
 
 export const NotificationMethods = () => {
   const may = useMay({
@@ -80,10 +79,7 @@ const Pause = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
 
 const Events = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
   const queryClient = useQueryClient()
-  const templates = useQuery({
-    queryKey: templatesKey,
-    queryFn: ({ signal }) => notifications.listSystemNotificationTemplates(client, { signal })
-  })
+  const templates = useQuery(notificationTemplatesQuery)
   const methods = useQuery({
     queryKey: ["notification-methods"],
     queryFn: ({ signal }) => notifications.getNotificationDispatchMethods(client, { signal })
@@ -92,7 +88,7 @@ const Events = ({ mayUpdate }: { readonly mayUpdate: boolean }) => {
     mutationFn: ({ method, template }: { readonly template: NotificationTemplate; readonly method: string }) =>
       notifications.updateNotificationTemplateMethod(client, { notification_template: template.id, body: { method } }),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: templatesKey })
+      await queryClient.invalidateQueries({ queryKey: notificationTemplatesQuery.queryKey })
       notify(deploymentText.saved)
     },
     onError: notifyError
