@@ -26,6 +26,17 @@ describeConsole(
       const { context, go, page } = await open("template-admin")
       await go("/templates?filter=name:shown")
       await page.getByText("1 template", { exact: true }).waitFor()
+      // The order that the user chose stays in the window
+      const changed = page.getByRole("columnheader", { name: "Changed" })
+      for (const order of ["ascending", "descending"]) {
+        await changed.getByRole("button").click()
+        expect(await changed.getAttribute("aria-sort")).toBe(order)
+      }
+      await page.reload()
+      await page.getByText("1 template", { exact: true }).waitFor()
+      expect(await changed.getAttribute("aria-sort")).toBe("descending")
+      await changed.getByRole("button").click()
+      expect(await changed.getAttribute("aria-sort")).toBe(null)
       await expectWellMade(page)
       await page.getByRole("row", { name: /gnirts/ }).click()
       await page.getByRole("heading", { level: 2, name: "Title" }).waitFor()
@@ -245,11 +256,25 @@ describeConsole(
       await page.getByText("2 files differ").waitFor()
       await expectWellMade(page)
 
+      // Another window shows the same changes, and does not publish them a second time
+      const other = await context.newPage()
+      await other.goto(page.url())
+      await page.getByText("This version is open in another window").waitFor()
+      await expect.poll(() => other.getByRole("button", { name: "Publish" }).isEnabled()).toBe(true)
+
       await page.getByRole("button", { name: "Publish" }).click()
       await dialog.getByLabel("Name").fill("published")
       await dialog.getByLabel("Message").fill("Two machines")
       await dialog.getByRole("button", { name: "Publish" }).click()
       await page.getByText("published was published").waitFor()
+      await other.getByText("Another window has published these changes as published").waitFor()
+      expect(await other.getByRole("button", { name: "Publish" }).isDisabled()).toBe(true)
+      await expectWellMade(other)
+      await other.getByRole("button", { name: "Go on here" }).click()
+      await expect.poll(() => other.getByRole("button", { name: "Publish" }).isEnabled()).toBe(true)
+      await other.getByRole("button", { name: "Discard changes" }).click()
+      await other.getByRole("dialog").getByRole("button", { name: "Discard changes" }).click()
+      await other.close()
       await page.getByRole("heading", { name: "published" }).waitFor()
       await page.getByText("2 files differ").waitFor()
       await expectWellMade(page)

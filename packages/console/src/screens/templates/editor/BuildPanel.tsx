@@ -42,8 +42,10 @@ interface Props {
   readonly onPlace: (place: Place) => void
   /** Resolves when the browser has stored the changes. */
   readonly keep: () => Promise<void>
-  /** Forgets them. */
-  readonly end: () => Promise<void>
+  /** Another window has published them. */
+  readonly isPublished: boolean
+  /** Forgets them: they are a version of this name now. */
+  readonly onPublished: (name: string) => Promise<void>
 }
 
 const Difference = lazyPart(() => import("../source/Difference.js").then(({ Difference }) => Difference))
@@ -54,7 +56,7 @@ const parts: ReadonlyArray<Part> = ["log", "form", "resources", "changes"]
 
 type Values = ReadonlyArray<{ readonly name: string; readonly value: string }>
 
-export const BuildPanel = ({ built, end, files, keep, onBuilt, onPlace, source, template, version }: Props) => {
+export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, onPublished, source, template, version }: Props) => {
   const [part, setPart] = useState<Part>("log")
   const [values, setValues] = useState<Values>([])
   const [asked, setAsked] = useState<"publish" | "values" | undefined>()
@@ -137,7 +139,13 @@ export const BuildPanel = ({ built, end, files, keep, onBuilt, onPlace, source, 
           <Button size="small" icon={<Hammer />} isBusy={isBuilding} title={sourceText.buildHint} onClick={() => start(values)}>
             {built === undefined ? sourceText.build : sourceText.rebuild}
           </Button>
-          <Button size="small" kind="primary" icon={<Upload />} disabled={!isReady || !isCurrent} onClick={() => setAsked("publish")}>
+          <Button
+            size="small"
+            kind="primary"
+            icon={<Upload />}
+            disabled={!isReady || !isCurrent || isPublished}
+            onClick={() => setAsked("publish")}
+          >
             {sourceText.publish}
           </Button>
         </div>
@@ -170,7 +178,13 @@ export const BuildPanel = ({ built, end, files, keep, onBuilt, onPlace, source, 
       </div>
       {built === undefined || result === undefined ? null : (
         <>
-          <PublishDialog template={template} version={result} isOpen={asked === "publish"} onClose={() => setAsked(undefined)} end={end} />
+          <PublishDialog
+            template={template}
+            version={result}
+            isOpen={asked === "publish" && !isPublished}
+            onClose={() => setAsked(undefined)}
+            onPublished={onPublished}
+          />
           <ValuesDialog
             version={built.id}
             isOpen={asked === "values"}
@@ -226,10 +240,10 @@ interface PublishProps {
   readonly version: TemplateVersion
   readonly isOpen: boolean
   readonly onClose: () => void
-  readonly end: () => Promise<void>
+  readonly onPublished: (name: string) => Promise<void>
 }
 
-const PublishDialog = ({ end, isOpen, onClose, template, version: { id, message, name } }: PublishProps) => {
+const PublishDialog = ({ isOpen, onClose, onPublished, template, version: { id, message, name } }: PublishProps) => {
   const navigate = useNavigate()
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={sourceText.publishTitle} description={sourceText.publishText}>
@@ -241,7 +255,7 @@ const PublishDialog = ({ end, isOpen, onClose, template, version: { id, message,
             body: { ...(given === name ? {} : { name: given }), message: String(form.get("message") ?? "") }
           })
           if (form.get("promote") === "on") await templateVersions.promoteTemplateVersion(client, { template: template.id, body: { id } })
-          await end()
+          await onPublished(changed.name)
           await refreshTemplates()
           notify(sourceText.published(changed.name))
           await navigate({

@@ -3,11 +3,11 @@ import type { Template, TemplateVersion } from "@atelier/client"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router"
 import { FilePen, FileX2, Undo2 } from "lucide-react"
-import { useMemo, useState } from "react"
+import { useEffect, useEffectEvent, useMemo, useState } from "react"
 import { saveFile } from "../../../app/saveFile.js"
 import { useMe } from "../../../app/session.js"
 import { sourceText, templatesText } from "../../../texts/templates.js"
-import { Button } from "../../../ui/Button.js"
+import { Button, ButtonLink } from "../../../ui/Button.js"
 import { byteText } from "../../../ui/bytes.js"
 import { Callout } from "../../../ui/Callout.js"
 import { ConfirmDialog } from "../../../ui/Dialog.js"
@@ -83,8 +83,14 @@ const firstFile = (files: Files): string | undefined =>
 const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) => {
   // As it was when the editor opened
   const [source] = useState(given)
-  const { built, end, files, isKept, isSaving, keep, setBuilt, setFiles } = useDraft({ name, source, draft })
-  const isElsewhere = useElsewhere(name)
+  const { built, end, files, goOn, isKept, isSaving, keep, setBuilt, setFiles } = useDraft({ name, source, draft })
+  const { forgetPublished, isElsewhere, published, tellPublished } = useElsewhere(name)
+  const isPublished = published !== undefined
+  const endHere = useEffectEvent(() => void end())
+  useEffect(() => {
+    // The draft is gone: what is here does not bring it back
+    if (isPublished) endHere()
+  }, [isPublished])
   const { file } = route.useSearch()
   const navigate = useNavigate()
   const [goTo, setGoTo] = useState<Position | undefined>()
@@ -131,7 +137,31 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         }
       />
       {isKept ? null : <Callout kind="warning" title={sourceText.notKept} />}
-      {isElsewhere ? (
+      {published === undefined ? null : (
+        <Callout
+          kind="warning"
+          title={sourceText.publishedElsewhere(published)}
+          action={
+            <>
+              <ButtonLink size="small" to="/templates/$organization/$template/versions/$version" params={{ ...params, version: published }}>
+                {sourceText.openPublished}
+              </ButtonLink>
+              <Button
+                size="small"
+                onClick={() => {
+                  forgetPublished()
+                  void goOn()
+                }}
+              >
+                {sourceText.goOn}
+              </Button>
+            </>
+          }
+        >
+          {sourceText.publishedElsewhereHint}
+        </Callout>
+      )}
+      {isElsewhere && !isPublished ? (
         <Callout kind="warning" title={sourceText.elsewhere}>
           {sourceText.elsewhereHint}
         </Callout>
@@ -171,7 +201,11 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         files={files}
         built={built}
         keep={keep}
-        end={end}
+        isPublished={isPublished}
+        onPublished={(name) => {
+          tellPublished(name)
+          return end()
+        }}
         onBuilt={setBuilt}
         onPlace={({ column, line, path }) => {
           select(path)

@@ -80,6 +80,11 @@ export const useDraft = ({ draft, name, source }: Options) => {
     end: (): Promise<void> => {
       isOver.current = true
       return keep()
+    },
+    /** The user goes on with changes that were published: they are kept again. */
+    goOn: (): Promise<void> => {
+      isOver.current = false
+      return keep()
     }
   }
 }

@@ -1,15 +1,18 @@
-import { useEffect, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 
-type Word = "opened" | "here" | "closed"
+type Word = "opened" | "here" | "closed" | { readonly published: string }
 
-/** Whether another window of this browser shows what has this name. */
-export const useElsewhere = (name: string): boolean => {
+/** What other windows of this browser do with what has this name. */
+export const useElsewhere = (name: string) => {
   const [isElsewhere, setElsewhere] = useState(false)
+  const [published, setPublished] = useState<string | undefined>()
+  const speak = useRef<(word: Word) => void>(() => undefined)
   useEffect(() => {
     const channel = new BroadcastChannel(`atelier ${name}`)
     // A channel is of one origin, and takes no other argument
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     const say = (word: Word): void => channel.postMessage(word)
+    speak.current = say
     const ask = (): void => {
       setElsewhere(false)
       say("opened")
@@ -17,6 +20,7 @@ export const useElsewhere = (name: string): boolean => {
     const leave = (): void => say("closed")
     channel.addEventListener("message", ({ data }: MessageEvent<Word>) => {
       if (data === "closed") return ask()
+      if (typeof data === "object") return setPublished(data.published)
       setElsewhere(true)
       if (data === "opened") say("here")
     })
@@ -30,5 +34,14 @@ export const useElsewhere = (name: string): boolean => {
       channel.close()
     }
   }, [name])
-  return isElsewhere
+  return {
+    /** Whether another window shows it. */
+    isElsewhere,
+    /** The name of the version that another window has published of it. */
+    published,
+    /** Tells the other windows that this one has published it, as a version of this name. */
+    tellPublished: (version: string): void => speak.current({ published: version }),
+    /** The user goes on with what is here. */
+    forgetPublished: (): void => setPublished(undefined)
+  }
 }
