@@ -115,7 +115,9 @@ const connect = (server: TestServer, { latest_build }: Workspace): Promise<void>
       const now = yield* Timestamp.now
       for (const { id } of latest_build.resources.flatMap(({ agents }) => agents ?? [])) {
         const agent = id as Parameters<typeof repository.connect>[0]
-        yield* repository.connect(agent, Uuid.Uuid.make(crypto.randomUUID()), now)
+        // It connected long ago: requests wait for an agent that has just connected
+        const long = Timestamp.fromMillis(Date.now() - 3_600_000)
+        for (const at of [long, now]) yield* repository.connect(agent, Uuid.Uuid.make(crypto.randomUUID()), at)
         yield* repository.updateLifecycle(agent, "ready", { started_at: now, ready_at: now }, now)
       }
     })

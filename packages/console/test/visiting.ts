@@ -1,5 +1,5 @@
 /** Goes from screen to screen without loading the page again, and looks for what no screen may have. */
-import type { Page } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { attack } from "./seeded.js"
 
 /** How long a screen may take until it is quiet, in milliseconds. */
@@ -40,7 +40,7 @@ export const nextPicture = (): Promise<void> =>
 
 /** Follows the requests of a page, and answers what goes to a screen and waits until it is quiet: it has a heading, no skeleton and no request. */
 export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
-  const open = new Set<object>()
+  const open = new Set<Request>()
   page.on("request", (request) => open.add(request))
   page.on("requestfinished", (request) => open.delete(request))
   page.on("requestfailed", (request) => open.delete(request))
@@ -53,7 +53,10 @@ export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
       const seen = await page.evaluate(unrest)
       const isQuiet = !seen.isMoving && seen.heading !== undefined && seen.placeholders === 0 && open.size === 0
       quiet = isQuiet ? quiet + 1 : 0
-      if (Date.now() > end) throw new Error(`${path} is not quiet: ${JSON.stringify(seen)}, ${open.size} requests`)
+      if (Date.now() > end) {
+        const waiting = Array.from(open, (request) => request.url())
+        throw new Error(`${path} is not quiet: ${JSON.stringify({ ...seen, waiting })}`)
+      }
     }
   }
 }
