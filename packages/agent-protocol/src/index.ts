@@ -13,6 +13,7 @@
  * const manifest = yield* agent.GetManifest({})
  */
 export { makePauses, payloadsOf, TransportError, type Transport } from "./Transport.js"
+export { binaryFrames, BinaryMessages, takeBinary, writeTogether } from "./websocket/BinaryMessages.js"
 export type { ByteStream, DirectStream } from "./ByteStream.js"
 export { type SocketOptions, socketOptions } from "./SocketOptions.js"
 

@@ -8,7 +8,7 @@ const highWaterFrames = 4096
 const maximumFrames = 8192
 
 /** Bytes given to the transport at once, unless a single frame has more. */
-const batchBytes = 64 * 1024
+const batchBytes = 256 * 1024
 
 /** The bytes of a frame: its header, and its payload behind it. */
 export interface Frame {

@@ -5,25 +5,28 @@ const fullPiece = 32 * 1024
 
 /** Bytes that wait to be read. Small pieces are joined, and large ones are passed on as they came. */
 export class ReceivedBytes {
-  private readonly pieces: Array<ByteBuffer> = []
+  private readonly pieces: Array<ByteBuffer | Uint8Array> = []
   private length = 0
 
   get size(): number {
     return this.length
   }
 
-  /** Adds bytes, which may not change afterwards. */
-  append(bytes: Uint8Array): void {
-    const last = this.pieces.at(-1)
-    const piece = last === undefined || last.size >= fullPiece ? new ByteBuffer() : last
-    if (piece !== last) this.pieces.push(piece)
-    piece.append(bytes)
+  /** Adds bytes, which may not change afterwards. A reader that waits for them takes them as they came. */
+  append(bytes: Uint8Array, isAwaited: boolean): void {
     this.length += bytes.length
+    if (isAwaited && this.pieces.length === 0) return void this.pieces.push(bytes)
+    const last = this.pieces.at(-1)
+    const isOpen = last instanceof ByteBuffer && last.size < fullPiece
+    const piece = isOpen ? last : new ByteBuffer()
+    if (!isOpen) this.pieces.push(piece)
+    piece.append(bytes)
   }
 
   /** Takes the first bytes; empty if nothing was received. */
   take(): Uint8Array {
-    const bytes = this.pieces.shift()?.take() ?? new Uint8Array(0)
+    const piece = this.pieces.shift()
+    const bytes = piece instanceof ByteBuffer ? piece.take() : (piece ?? new Uint8Array(0))
     this.length -= bytes.length
     return bytes
   }

@@ -212,7 +212,7 @@ export class YamuxStream implements ByteStream {
   /** @internal a piece of a data frame came. */
   receive(bytes: Uint8Array): void {
     if (this.abandoned || this.broken !== undefined || this.receivedFin) return
-    this.received.append(bytes)
+    this.received.append(bytes, this.readable !== undefined)
     if (!this.host.hold(bytes.length)) this.resetBecause("The session holds too many unread bytes")
     this.wakeReader()
   }

@@ -12,12 +12,12 @@ const settled = Effect.repeatN(Effect.yieldNow(), 100)
 describe("streams that wait for room", () => {
   it("get it one after the other, in their order", () => {
     const outbox = new Outbox()
-    for (let count = 0; count < 5; count++) outbox.add({ head: new Uint8Array(payload) })
+    for (let count = 0; count < 9; count++) outbox.add({ head: new Uint8Array(payload) })
     const woken: Array<number> = []
     for (const index of [0, 1, 2, 3]) outbox.whenRoom(() => void woken.push(index))
     const take = () => outbox.take(() => undefined)
     take()
-    // Four payloads are left: there is no room yet
+    // Five payloads are left: there is no room yet
     expect(woken).toStrictEqual([])
     take()
     expect(woken).toStrictEqual([0])

@@ -1,7 +1,7 @@
 import { Data, Deferred, Duration, Effect, Exit, type Scope } from "effect"
-import type { Writable } from "node:stream"
+import type { Duplex } from "node:stream"
 import { WebSocket, type RawData } from "ws"
-import { makePauses, payloadsOf, TransportError, type Transport } from "@atelier/agent-protocol"
+import { binaryFrames, makePauses, payloadsOf, takeBinary, TransportError, type Transport, writeTogether } from "@atelier/agent-protocol"
 import { isLoopback, resolving } from "./Loopback.js"
 import { reasonOf } from "./Unreachable.js"
 
@@ -62,10 +62,15 @@ export const isHidden = ({ hostname, protocol }: URL): boolean => protocol === "
  */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
-/** A WebSocket, and the connection that it has. */
+/** The connection that a WebSocket has, and whether no other program can read it. */
+export interface Beneath {
+  readonly connection: Duplex
+  readonly isHidden: boolean
+}
+
 interface Opened {
   readonly socket: WebSocket
-  readonly connection: Writable | undefined
+  readonly beneath: Beneath | undefined
 }
 
 const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<Opened, ConnectFailed> =>
@@ -80,14 +85,14 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     })
     // Stays: an error after the end must not become an unhandled one.
     socket.on("error", (error) => resume(new ConnectFailed({ status: undefined, message: reasonOf(error) })))
-    let connection: Writable | undefined
+    let beneath: Beneath | undefined
     socket.once("upgrade", (response) => {
-      connection = response.socket
+      beneath = { connection: response.socket, isHidden: isHidden(url) }
     })
     socket.once("open", () => {
       // Nothing may arrive before there are listeners.
       socket.pause()
-      resume(Effect.succeed({ socket, connection }))
+      resume(Effect.succeed({ socket, beneath }))
     })
     socket.once("unexpected-response", (request, response) => {
       let body = ""
@@ -111,8 +116,10 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     })
   )
 
-/** The byte stream of a socket that is open and paused, or was not listened to yet. What is written at once is one write to `connection`. Spec: agents-and-apps.md §0. */
-export const overSocket = (socket: WebSocket, traffic: Traffic, connection?: Writable): Effect.Effect<Transport> =>
+const notOpen = new TransportError({ cause: new Error("the WebSocket is closed") })
+
+/** The byte stream of a socket that is open and paused, or was not listened to yet. Bytes pass it by, from and to the connection `beneath` it. Spec: agents-and-apps.md §0. */
+export const overSocket = (socket: WebSocket, traffic: Traffic, beneath?: Beneath): Effect.Effect<Transport> =>
   Effect.gen(function* () {
     const ended = yield* Deferred.make<void, TransportError>()
     const closed = yield* Effect.makeLatch()
@@ -121,15 +128,17 @@ export const overSocket = (socket: WebSocket, traffic: Traffic, connection?: Wri
     // Until there is a receiver
     socket.pause()
 
-    socket.on("message", (data, isBinary) => {
-      if (!isBinary) {
-        socket.close(unsupported, "binary messages only")
-        return
-      }
-      const bytes = bytesOf(data)
+    const arrive = (bytes: Uint8Array, isLast: boolean): void => {
       traffic.receivedBytes += bytes.length
-      traffic.receivedMessages += 1
+      if (isLast) traffic.receivedMessages += 1
       take(bytes)
+    }
+    const isTaken = beneath !== undefined && takeBinary(beneath.connection, { isMasked: false, take: arrive })
+    socket.on("message", (data, isBinary) => {
+      // The library is given what is unread at the end, which may begin within a message
+      if (isTaken && beneath.connection.destroyed) return
+      if (isBinary) arrive(bytesOf(data), true)
+      else socket.close(unsupported, "binary messages only")
     })
     socket.on("error", (cause) => Deferred.unsafeDone(ended, Exit.fail(new TransportError({ cause }))))
     socket.once("close", (code, reason) => {
@@ -160,18 +169,26 @@ export const overSocket = (socket: WebSocket, traffic: Traffic, connection?: Wri
         }),
       soon: (run) => void setImmediate(run),
       write: (pieces, done) => {
-        const payloads = payloadsOf(pieces)
         const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-        const sent = (cause?: Error | null): void => {
-          if (cause) return done(new TransportError({ cause }))
-          traffic.sentBytes += length
-          traffic.sentMessages += payloads.length
-          if (pausesAfter(length)) setImmediate(done)
-          else done()
+        const sending =
+          (messages: number) =>
+          (cause?: Error | null): void => {
+            if (cause) return done(new TransportError({ cause }))
+            traffic.sentBytes += length
+            traffic.sentMessages += messages
+            if (pausesAfter(length)) setImmediate(done)
+            else done()
+          }
+        if (beneath?.isHidden === true) {
+          if (socket.readyState !== WebSocket.OPEN) return done(notOpen)
+          const { frames, messages } = binaryFrames(pieces, true)
+          return writeTogether(beneath.connection, payloadsOf(frames), sending(messages))
         }
-        connection?.cork()
+        const payloads = payloadsOf(pieces)
+        const sent = sending(payloads.length)
+        beneath?.connection.cork()
         for (const [at, payload] of payloads.entries()) socket.send(payload, at === payloads.length - 1 ? sent : undefined)
-        connection?.uncork()
+        beneath?.connection.uncork()
       },
       close: (exit) =>
         Effect.suspend(() => {
@@ -194,4 +211,4 @@ export const connect = (options: {
     Effect.tap(restore(open(options.url, options.headers)), ({ socket }) =>
       Effect.addFinalizer(() => Effect.sync(() => socket.terminate()))
     )
-  ).pipe(Effect.flatMap(({ connection, socket }) => overSocket(socket, options.traffic, connection)))
+  ).pipe(Effect.flatMap(({ beneath, socket }) => overSocket(socket, options.traffic, beneath)))

@@ -2,6 +2,7 @@
 import { AgentUnreachable, full, type OtherProcess, unable } from "@atelier/core/network"
 import { Ids } from "@atelier/core/platform"
 import { Effect } from "effect"
+import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
 import { Passes, type PassTarget } from "./Passes.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
@@ -31,20 +32,19 @@ const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<strin
 /** Opens a WebSocket, which is paused; gives it with the answer of the other side to the pass. */
 const opened = (url: string, pass: string, requestId: string) =>
   Effect.acquireRelease(
-    Effect.async<{ readonly webSocket: WebSocket; readonly answer: string }, AgentUnreachable>((resume) => {
+    Effect.async<{ readonly webSocket: WebSocket; readonly socket: Duplex; readonly answer: string }, AgentUnreachable>((resume) => {
       const webSocket = new WebSocket(url, {
         headers: { authorization: `Replica ${pass}`, [requestHeader]: requestId },
         handshakeTimeout,
         maxPayload: maximumMessage,
         perMessageDeflate: false
       })
-      let answer = ""
-      webSocket.once("upgrade", ({ headers }) => {
-        answer = String(headers[answerHeader] ?? "")
+      webSocket.once("upgrade", ({ headers, socket }) => {
+        const answer = String(headers[answerHeader] ?? "")
         webSocket.once("open", () => {
           // Nothing is read before there is a reader
           webSocket.pause()
-          resume(Effect.succeed({ webSocket, answer }))
+          resume(Effect.succeed({ webSocket, socket, answer }))
         })
       })
       webSocket.once("unexpected-response", (request, response) => {
@@ -74,8 +74,8 @@ export const makeConnect = Effect.gen(function* () {
     Effect.gen(function* () {
       const url = yield* addressOf(process, path)
       const pass = yield* passes.issue(process.id, target, yield* ids.next)
-      const { answer, webSocket } = yield* opened(url, pass.text, (yield* CurrentRequest).id)
+      const { answer, socket, webSocket } = yield* opened(url, pass.text, (yield* CurrentRequest).id)
       if (!(yield* pass.isAnsweredBy(answer))) return yield* unreachable("what answers at its address is no process of the service")
-      return webSocket
+      return { socket, webSocket }
     })
 })

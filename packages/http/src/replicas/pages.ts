@@ -16,7 +16,7 @@ import { refuse } from "../server/codec/respond.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
-import { betweenProcesses, CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
+import { betweenProcesses, CloseSocket, type Connection, type Options, runSocket, upgrade } from "../sockets/WebSockets.js"
 import { Passes, type PassTarget } from "./Passes.js"
 import { passOn, socketStream } from "./socketStream.js"
 import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath } from "./wire.js"
@@ -101,6 +101,7 @@ export const replicaPages = Effect.gen(function* () {
   /** Serves a socket to who shows a pass; `prepare` says what for, or refuses. */
   const served = (
     path: `/${string}`,
+    isStream: boolean,
     prepare: (
       target: PassTarget
     ) => Effect.Effect<
@@ -127,14 +128,15 @@ export const replicaPages = Effect.gen(function* () {
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
       info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const run = runSocket(socket, over, prepared, { draining, faults, heartbeats }, { ...betweenProcesses, sendWithin: "60 seconds" })
+      const options: Options = { ...betweenProcesses, sendWithin: "60 seconds", isStream }
+      const run = runSocket(socket, over, prepared, { draining, faults, heartbeats }, options)
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
     }).pipe(Effect.scoped)
   })
 
   return [
-    served(streamsPath, (target) =>
+    served(streamsPath, true, (target) =>
       Effect.gen(function* () {
         const link = target === null ? undefined : links.of(target.agent_id)
         if (target === null || link === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
@@ -143,7 +145,7 @@ export const replicaPages = Effect.gen(function* () {
         return (connection) => passedOn(connection, opened.right)
       })
     ),
-    served(relayPath, (target) =>
+    served(relayPath, false, (target) =>
       Effect.succeed(target === null && derpServerEnable ? (connection) => relayed(connection, router, relay) : refuse(new NotFound({})))
     )
   ]

@@ -73,7 +73,7 @@ export const relayMesh = Effect.gen(function* () {
           flush()
         })
       )
-      const webSocket = yield* connect(process, relayPath, null)
+      const { webSocket } = yield* connect(process, relayPath, null)
       const forward = forwarder(webSocket)
       const connection = yield* open(webSocket, {}, () => undefined)
       webSocket.resume()

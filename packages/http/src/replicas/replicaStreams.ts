@@ -15,9 +15,9 @@ export const layer = Layer.effect(
     return {
       open: (process, { agent_id, port }) =>
         Effect.gen(function* () {
-          const webSocket = yield* connect(process, streamsPath, { agent_id, port })
+          const { socket, webSocket } = yield* connect(process, streamsPath, { agent_id, port })
           // A reader and writers learn of its end by themselves
-          const connection = yield* open(webSocket, {}, () => undefined)
+          const connection = yield* open(webSocket, { isStream: true }, () => undefined, socket, true)
           webSocket.resume()
           yield* heartbeatScoped(heartbeats, webSocket)
           const { direct, receiving } = socketStream(connection)

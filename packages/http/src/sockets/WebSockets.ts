@@ -1,6 +1,7 @@
 /** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/agent-protocol"
 import type { Alarms } from "@atelier/core/platform"
 import { type HeldRight, type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
 import { Cause, Context, Data, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
@@ -37,8 +38,8 @@ export interface Connection {
    * otherwise. Without a reader, messages are dropped.
    */
   readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
-  /** Sends binary messages in their order, without an effect for each. Calls back once when more may follow, or with why they were not sent. */
-  readonly write: (messages: ReadonlyArray<Uint8Array>, done: (error?: SocketClosed) => void) => void
+  /** Sends bytes in their order as binary messages, without an effect for each. Calls back once when more may follow, or with why they were not sent. */
+  readonly write: (pieces: ReadonlyArray<Uint8Array>, done: (error?: SocketClosed) => void) => void
   /** Sends a text without waiting. */
   readonly tell: (text: string) => void
   /** Gives each message to `take` at once, without back-pressure, in place of `messages`. Ends and fails like these. */
@@ -62,6 +63,8 @@ export interface Options {
   readonly sendWithin?: Duration.DurationInput
   /** Headers of the response that upgrades the request. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Whether binary messages are the bytes of a stream, whose borders carry no meaning: they are taken and given in the pieces in which they come. */
+  readonly isStream?: boolean
 }
 
 /** Bytes of unread messages above which the client has to wait. */
@@ -179,6 +182,9 @@ export interface Upgraded {
   readonly socket: Duplex
 }
 
+/** A piece of a message has come, past the WebSocket. */
+const arrived = Symbol("arrived")
+
 /** Runs a socket's handler until it or `over` ends, and closes the socket with how it did. */
 export const runSocket = <E, R>(
   upgraded: Upgraded,
@@ -219,15 +225,28 @@ const attend = <E, R>(
   )
 }
 
+/** Sends messages with one write to the connection, and calls back when all have left. */
+const sendEach = (
+  webSocket: WebSocket,
+  connection: Duplex | undefined,
+  messages: ReadonlyArray<Uint8Array>,
+  sent: (error?: Error | null) => void
+): void => {
+  connection?.cork()
+  for (const [at, message] of messages.entries()) webSocket.send(message, at === messages.length - 1 ? sent : undefined)
+  connection?.uncork()
+}
+
 /** Bytes of overhead that a queued message is counted with. */
 const messageOverhead = 64
 
-/** Listens to a socket; `end` is called with why it is over. Messages that are written at once are one write to `connection`. */
+/** Listens to a socket; `end` is called with why it is over. What is written at once is one write to `connection`. */
 export const open = (
   webSocket: WebSocket,
-  { oneWay, sendWithin = "10 seconds" }: Options,
+  { isStream = false, oneWay, sendWithin = "10 seconds" }: Options,
   end: (error: SocketClosed | CloseSocket) => void,
-  connection?: Duplex
+  connection?: Duplex,
+  isClient = false
 ): Effect.Effect<Connection> =>
   Effect.gen(function* () {
     const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
@@ -236,14 +255,23 @@ export const open = (
     let isRead = false
     let taker: ((message: string | Uint8Array) => void) | undefined
 
-    webSocket.on("message", (data: RawData, isBinary) => {
-      if (oneWay !== undefined) return end(new CloseSocket(oneWay))
-      const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
-      const message = isBinary ? bytes : bytes.toString("utf8")
+    const arrive = (message: string | Uint8Array, length: number): void => {
       if (taker !== undefined) return taker(message)
-      unread += bytes.length + messageOverhead
+      unread += length + messageOverhead
       if (unread > inboxLimit) webSocket.pause()
       inbox.unsafeOffer(message)
+    }
+    const takePiece = (bytes: Uint8Array): void => {
+      webSocket.emit(arrived)
+      arrive(bytes, bytes.length)
+    }
+    const isTaken = isStream && connection !== undefined && takeBinary(connection, { isMasked: !isClient, take: takePiece })
+    webSocket.on("message", (data: RawData, isBinary) => {
+      // The library is given what is unread at the end, which may begin within a message
+      if (isTaken && connection.destroyed) return
+      if (oneWay !== undefined) return end(new CloseSocket(oneWay))
+      const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
+      arrive(isBinary ? bytes : bytes.toString("utf8"), bytes.length)
     })
     const onClose = (code: number, reason: Buffer): void => {
       const error = new SocketClosed({ code, reason: reason.toString("utf8") })
@@ -268,11 +296,12 @@ export const open = (
             resume(error ? new SocketClosed({ code: 1006, reason: error.message }) : Effect.void)
           })
         }),
-      write: (messages, done) => {
+      write: (pieces, done) => {
         const sent = (error?: Error | null): void => done(error ? new SocketClosed({ code: 1006, reason: error.message }) : undefined)
-        connection?.cork()
-        for (const [at, message] of messages.entries()) webSocket.send(message, at === messages.length - 1 ? sent : undefined)
-        connection?.uncork()
+        // A client's frames have masks
+        if (connection === undefined || isClient) return sendEach(webSocket, connection, payloadsOf(pieces), sent)
+        if (webSocket.readyState !== WebSocket.OPEN) return done(new SocketClosed({ code: 1006, reason: "the WebSocket is closed" }))
+        writeTogether(connection, payloadsOf(binaryFrames(pieces, false).frames), sent)
       },
       tell: (text) => webSocket.send(text),
       pause: (isPaused) => {
@@ -334,7 +363,7 @@ const heartbeat = (
     cancel = rest()
   }
   let cancel = rest()
-  const signs = ["pong", "ping", "message"] as const
+  const signs = ["pong", "ping", "message", arrived] as const
   for (const sign of signs) webSocket.on(sign, onSign)
   return () => {
     cancel()

@@ -1,6 +1,6 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { makePauses, payloadsOf, type Transport, TransportError } from "@atelier/agent-protocol"
+import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
 import { Cause, Deferred, Effect, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
@@ -58,7 +58,7 @@ export const byteStreamSocket = <E, R>(
               Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
             soon: (run) => void setImmediate(run),
             write: (pieces, done) =>
-              write(payloadsOf(pieces), (error) => {
+              write(pieces, (error) => {
                 if (error !== undefined) done(broken(error))
                 else if (pausesAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
                 else done()
@@ -77,6 +77,6 @@ export const byteStreamSocket = <E, R>(
           if (hasIntruded) return yield* textMessage
         }),
       // The protocols on top ask by themselves whether the other side is there
-      { pingEvery: null, ...options }
+      { pingEvery: null, isStream: true, ...options }
     )
   )

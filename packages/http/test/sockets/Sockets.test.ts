@@ -408,7 +408,11 @@ describe("a byte stream", () => {
     })
   )
 
-  it.scopedLive("reads everything that was sent before a proper end", () =>
+  const framings: ReadonlyArray<{ readonly title: string; readonly options: ClientOptions }> = [
+    { title: "that hide their bytes", options: {} },
+    { title: "that do not", options: { generateMask: (mask) => void mask.fill(0) } }
+  ]
+  it.scopedLive.each(framings)("reads everything that was sent before a proper end, in frames $title", ({ options }) =>
     Effect.gen(function* () {
       const received = yield* Deferred.make<number>()
       const { ws } = yield* start({
@@ -418,7 +422,7 @@ describe("a byte stream", () => {
             Effect.asVoid
           )
       })
-      const { opened, socket } = yield* client(`${ws}/api/v2/bytes`, { headers })
+      const { opened, socket } = yield* client(`${ws}/api/v2/bytes`, { ...options, headers })
       yield* opened
       for (let count = 0; count < 100; count++) socket.send(Buffer.alloc(100_000))
       socket.close(1001)

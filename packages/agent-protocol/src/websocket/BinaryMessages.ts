@@ -1,0 +1,162 @@
+/**
+ * Binary messages of a WebSocket (RFC 6455 §5) as bytes whose borders carry no meaning. Libraries gather each message until it is whole, and send it as one piece: both
+ * copy what comes in several pieces, which costs as much as to carry it.
+ */
+
+/** The first byte of a binary message that is one frame, without extensions. */
+const wholeBinary = 0x82
+
+const maskBit = 0x80
+const closeCode = 0x8
+const maximumHead = 14
+
+/** The head of a binary message in one frame, with a mask that changes nothing where one has to be there. */
+export const binaryHead = (length: number, isMasked: boolean): Uint8Array => {
+  const mask = isMasked ? maskBit : 0
+  const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8
+  const head = new Uint8Array(2 + lengthBytes + (isMasked ? 4 : 0))
+  head[0] = wholeBinary
+  head[1] = mask | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127)
+  const view = new DataView(head.buffer)
+  if (lengthBytes === 2) view.setUint16(2, length)
+  else if (lengthBytes === 8) view.setUint32(6, length)
+  return head
+}
+
+/** Bytes of a message, unless a single piece has more. */
+const messageBytes = 128 * 1024
+
+/** The frames of binary messages that carry pieces in their order, and how many they are. */
+export const binaryFrames = (
+  pieces: ReadonlyArray<Uint8Array>,
+  isMasked: boolean
+): { readonly frames: ReadonlyArray<Uint8Array>; readonly messages: number } => {
+  const frames: Array<Uint8Array> = []
+  let messages = 0
+  for (let from = 0; from < pieces.length;) {
+    let to = from
+    let length = 0
+    for (let piece = pieces[to]; piece !== undefined && (to === from || length + piece.length <= messageBytes); piece = pieces[to]) {
+      length += piece.length
+      to += 1
+    }
+    frames.push(binaryHead(length, isMasked), ...pieces.slice(from, to))
+    messages += 1
+    from = to
+  }
+  return { frames, messages }
+}
+
+export interface Options {
+  /** Whether the frames have masks, as those of clients do. */
+  readonly isMasked: boolean
+  /** Takes a piece of a message, and learns whether it is the message's last one. */
+  readonly take: (bytes: Uint8Array, isLast: boolean) => void
+  /** Takes the bytes of all other frames: the library of the connection answers for them. */
+  readonly pass: (bytes: Uint8Array) => void
+}
+
+/**
+ * Takes binary messages that are one frame, and whose mask changes nothing, out of a connection's bytes in the pieces in which they come. Everything else is passed on as
+ * it is: pings, texts, messages in several frames, and what breaks the protocol.
+ */
+export class BinaryMessages {
+  private readonly head = new Uint8Array(maximumHead)
+  private readonly view = new DataView(this.head.buffer)
+  private gathered = 0
+  private left = 0
+  private isTaken = false
+  /** Whether a message in several frames has begun. */
+  private isFragmented = false
+  /** Whether all that follows is passed on. */
+  private isOver = false
+
+  constructor(private readonly options: Options) {}
+
+  receive(chunk: Uint8Array): void {
+    let offset = 0
+    while (offset < chunk.length) {
+      if (this.isOver) return this.options.pass(chunk.subarray(offset))
+      if (this.left > 0) {
+        const bytes = chunk.subarray(offset, offset + this.left)
+        offset += bytes.length
+        this.left -= bytes.length
+        if (this.isTaken) this.options.take(bytes, this.left === 0)
+        else this.options.pass(bytes)
+      } else {
+        this.head[this.gathered++] = chunk[offset++] ?? 0
+        if (this.gathered >= 2 && this.gathered === this.headLength) this.decide()
+      }
+    }
+  }
+
+  private get lengthBytes(): number {
+    const length = this.view.getUint8(1) & 0x7f
+    return length < 126 ? 0 : length === 126 ? 2 : 8
+  }
+
+  private get isMasked(): boolean {
+    return this.view.getUint8(1) >= maskBit
+  }
+
+  private get headLength(): number {
+    return 2 + this.lengthBytes + (this.isMasked ? 4 : 0)
+  }
+
+  private get length(): number {
+    if (this.lengthBytes === 0) return this.view.getUint8(1) & 0x7f
+    return this.lengthBytes === 2 ? this.view.getUint16(2) : this.view.getUint32(2) * 2 ** 32 + this.view.getUint32(6)
+  }
+
+  /** Decides about the frame whose head has come. */
+  private decide(): void {
+    const first = this.view.getUint8(0)
+    const code = first & 0x0f
+    const { isMasked, length } = this
+    // The mask is the end of the head
+    const changes = isMasked && this.view.getUint32(this.gathered - 4) !== 0
+    const isImpossible = length > Number.MAX_SAFE_INTEGER
+    this.isTaken = first === wholeBinary && !this.isFragmented && isMasked === this.options.isMasked && !changes && !isImpossible
+    if (!this.isTaken) this.options.pass(this.head.slice(0, this.gathered))
+    if (code < closeCode) this.isFragmented = first < maskBit
+    // The library reads nothing behind a close frame
+    this.isOver = code === closeCode || isImpossible
+    this.left = length
+    this.gathered = 0
+  }
+}
+
+/** A connection as far as its messages are taken out of it. */
+interface Source {
+  readonly listeners: (event: "data") => ReadonlyArray<Function>
+  readonly removeAllListeners: (event: "data") => unknown
+  readonly on: (event: "data", listener: (bytes: Uint8Array) => void) => unknown
+}
+
+/**
+ * Has binary messages go to `take`, before the library that reads the connection's bytes. Returns whether it does: where other listeners read them too, all messages
+ * remain with the library.
+ */
+export const takeBinary = (source: Source, options: Omit<Options, "pass">): boolean => {
+  const [library, ...others] = source.listeners("data")
+  if (library === undefined || others.length > 0) return false
+  const messages = new BinaryMessages({ ...options, pass: (bytes) => void library.call(source, bytes) })
+  source.removeAllListeners("data")
+  source.on("data", (bytes) => messages.receive(bytes))
+  return true
+}
+
+/** A connection as far as frames are written to it. */
+interface Sink {
+  readonly cork: () => void
+  readonly uncork: () => void
+  readonly write: (bytes: Uint8Array, done?: (error?: Error | null) => void) => unknown
+}
+
+/** Writes pieces with one call of the system, and calls back when all have left. */
+export const writeTogether = (sink: Sink, pieces: ReadonlyArray<Uint8Array>, done: (error?: Error | null) => void): void => {
+  const last = pieces.length - 1
+  if (last > 0) sink.cork()
+  for (const [at, piece] of pieces.entries()) sink.write(piece, at === last ? done : undefined)
+  if (last > 0) sink.uncork()
+}
