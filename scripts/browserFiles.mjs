@@ -18,8 +18,8 @@ const copy = async (library, folder, files) => {
   }
 }
 
-const licence = "swagger-ui-bundle.js.LICENSE.txt"
-await copy("swagger-ui-dist", "swagger", ["swagger-ui.css", "swagger-ui-bundle.js", licence, "favicon-32x32.png", "LICENSE", "NOTICE"])
+const license = "swagger-ui-bundle.js.LICENSE.txt"
+await copy("swagger-ui-dist", "swagger", ["swagger-ui.css", "swagger-ui-bundle.js", license, "favicon-32x32.png", "LICENSE", "NOTICE"])
 await copy("@xterm/xterm", "xterm", [
   ["lib/xterm.mjs", "xterm.mjs"],
   ["css/xterm.css", "xterm.css"],

@@ -7,7 +7,7 @@ import { extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { libraryFolders, licencesOf } from "./bundle/licences.mjs"
+import { libraryFolders, licensesOf } from "./bundle/licenses.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = join(root, "packages/console")
@@ -120,7 +120,7 @@ if (builtOf() !== inputs) {
   rmSync(site, { recursive: true, force: true })
   const built = await build({ root: folder, configFile: join(folder, "vite.config.ts"), logLevel: "warn" })
   const modules = [built].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds))
-  await writeFile(join(site, "LICENSES.txt"), await licencesOf(libraryFolders(modules.map((id) => id.replace(/^\0|\?.*$/g, "")))))
+  await writeFile(join(site, "LICENSES.txt"), await licensesOf(libraryFolders(modules.map((id) => id.replace(/^\0|\?.*$/g, "")))))
   const routes = await routesOf(createServer)
   const files = []
   for (const path of filesOf(site))

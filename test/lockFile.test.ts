@@ -76,7 +76,7 @@ it("hosts get no package that reports its use", () => {
   ])
 })
 
-/** Licences under which hosts may pass the packages on, with a notice at the most. */
+/** Licenses under which hosts may pass the packages on, with a notice at the most. */
 const permissive = new Set([
   "0BSD",
   "Apache-2.0",
@@ -90,15 +90,15 @@ const permissive = new Set([
   "Unlicense"
 ])
 
-/** Their manifests name the MIT licence in an older form, which the lock file leaves out. */
+/** Their manifests name the MIT license in an older form, which the lock file leaves out. */
 const olderForm = new Set(["node_modules/buildcheck", "node_modules/cpu-features", "node_modules/ssh2"])
 
-it("hosts get packages of permissive licences alone", () => {
+it("hosts get packages of permissive licenses alone", () => {
   const { lock } = read("../package-lock.json")
   const published = Object.keys(lock.packages).filter((path) => /^packages\/[^/]+$/.test(path))
   // One of several is enough where a package offers a choice, and all are needed where it combines them
-  const isPermissive = (licence: string): boolean =>
-    licence
+  const isPermissive = (license: string): boolean =>
+    license
       .replace(/[()]/g, "")
       .split(" OR ")
       .some((choice) => choice.split(" AND ").every((name) => permissive.has(name)))

@@ -15,7 +15,7 @@ import { execFileSync } from "node:child_process"
 import { chmod, copyFile, cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { libraryFolders, licencesOf } from "./licences.mjs"
+import { libraryFolders, licensesOf } from "./licenses.mjs"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -199,12 +199,12 @@ const bundle = async ({ from, options, to }) => {
     metafile: true,
     ...options
   })
-  await writeLicences(to, metafile.inputs)
+  await writeLicenses(to, metafile.inputs)
 }
 
-const writeLicences = async (to, inputs) => {
+const writeLicenses = async (to, inputs) => {
   const folders = libraryFolders(Object.keys(inputs)).map((folder) => join(root, folder))
-  await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licencesOf(folders))
+  await writeFile(join(root, `${to.replace(/[cm]?js$/, "LICENSES.txt")}`), await licensesOf(folders))
 }
 
 /** The folder with the files of packages that the server has beside it. `ownFiles.mjs` finds them. */
@@ -241,13 +241,13 @@ const copyOwnFiles = async () => {
   }
 }
 
-/** npm packs the licence of a package's own folder alone. */
-const licence = async () => {
+/** npm packs the license of a package's own folder alone. */
+const license = async () => {
   const packages = (await readdir(join(root, "packages"))).map((name) => `packages/${name}`)
   for (const folder of packages) await copyFile(join(root, "LICENSE"), join(root, folder, "LICENSE"))
 }
 
-await licence()
+await license()
 // A program that is no bundle: npm and others take its mode along
 await chmod(join(root, "packages/provisioner/dist/daemon/main.js"), 0o755)
 for (const folder of new Set(programs.map(({ to }) => dirname(to)))) await removeParts(folder)

@@ -188,7 +188,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
       await expect.poll(async () => (await page()).text(), { timeout: patience }).toBe("second\n")
       await (await client.sandboxes.get(mine.id, bounded())).delete({ wait: true, ...bounded() })
 
-      // Cancelled while it waits for an image
+      // Canceled while it waits for an image
       const stuck = await templateFrom(client, "stuck", {
         files: { "template.yaml": "agents: [{ name: main, container: { image: localhost/none:1, disk: 16Mi } }]\n" }
       })

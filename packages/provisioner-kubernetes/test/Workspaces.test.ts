@@ -207,7 +207,7 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
     })
   )
 
-  it.scopedLive("leave nothing when their build is cancelled", () =>
+  it.scopedLive("leave nothing when their build is canceled", () =>
     Effect.gen(function* () {
       const namespace = yield* aNamespace
       const { workspaces } = yield* aCluster(namespace, "sleep 100")

@@ -11,7 +11,7 @@ export const deploymentText = {
     notifications: "Notifications",
     applications: "Applications",
     proxies: "Proxies",
-    licenses: "Licences",
+    licenses: "Licenses",
     insights: "Insights",
     sync: "Provider sync",
     prebuilds: "Prebuilds"
@@ -152,22 +152,22 @@ export const proxiesText = {
 }
 
 export const licensesText = {
-  title: "Licences",
-  hint: "All features are free. Licences are kept for clients that ask for them.",
-  none: "No licence",
+  title: "Licenses",
+  hint: "All features are free. Licenses are kept for clients that ask for them.",
+  none: "No license",
   noneHint: "Everything works without one.",
-  add: "Add a licence",
-  key: "Licence key",
-  added: "The licence was added",
+  add: "Add a license",
+  key: "License key",
+  added: "The license was added",
   uploaded: "Added",
   features: "Features",
   on: "On",
   off: "Off",
   use: (actual: number, limit: number | undefined) => (limit === undefined ? `${actual}` : `${actual} of ${limit}`),
-  delete: "Delete licence",
-  deleteTitle: "Delete this licence?",
+  delete: "Delete license",
+  deleteTitle: "Delete this license?",
   deleteText: "Features that it gave end.",
-  deleted: "The licence was deleted"
+  deleted: "The license was deleted"
 }
 
 export const provisionersText = {
@@ -212,7 +212,7 @@ export const prebuildsText = {
 export const aboutText = {
   title: (name: string) => `About ${name}`,
   documentation: "Documentation",
-  licenses: "Licences of libraries",
+  licenses: "Licenses of libraries",
   version: "Version",
   console: "Version of the console",
   id: "Deployment",

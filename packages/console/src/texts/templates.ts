@@ -85,7 +85,7 @@ export const versionsText = {
     running: "Importing",
     succeeded: "Ready",
     canceling: "Cancelling",
-    canceled: "Cancelled",
+    canceled: "Canceled",
     failed: "Failed",
     unknown: "Unknown"
   },
@@ -113,7 +113,7 @@ export const versionsText = {
     count === 0 ? "No version could be archived" : count === 1 ? "1 version was archived" : `${count} versions were archived`,
   more: "More actions",
   cancel: "Cancel import",
-  cancelled: "The import is being cancelled",
+  canceled: "The import is being canceled",
   download: "Download source",
   edit: "Edit source",
   useVersion: "Create workspace from it",
@@ -141,7 +141,7 @@ export const startersText = {
   importOf: (name: string) => `Add template ${name}`,
   added: (name: string) => `${name} was added`,
   failed: "The import failed",
-  canceled: "The import was cancelled.",
+  canceled: "The import was canceled.",
   none: "No starter template",
   noneHint: "This deployment offers none. The command line adds templates from a folder."
 }
@@ -160,7 +160,7 @@ export const settingsText = {
   requireActive: "Require the active version",
   requireActiveHint: "Workspaces start with the active version only. Administrators of the template are exempt.",
   cancel: "Users may cancel builds",
-  cancelHint: "A cancelled build may leave resources behind.",
+  cancelHint: "A canceled build may leave resources behind.",
   agents: "AI agents may create workspaces",
   moduleCache: "Load modules anew for each build",
   moduleCacheHint: "Builds do not use the modules that the import has kept.",

@@ -340,7 +340,7 @@ describe("the limiter of logins", () => {
 const warned: { texts: ReadonlyArray<string>; answer: () => ReadonlyArray<string> } = { texts: [], answer: () => warned.texts }
 
 describeInterface(
-  "the warnings of a licence",
+  "the warnings of a license",
   (server) => {
     it("are sent to readers of the deployment's configuration, one line each", async () => {
       const header = async (token?: string, path = "/users/me") =>
@@ -362,7 +362,7 @@ describeInterface(
     it("do not prevent answers if the host fails", async () => {
       const { token } = server().owner()
       const fail = (): never => {
-        throw new Error("the licence server is away")
+        throw new Error("the license server is away")
       }
       for (const answer of [
         fail,

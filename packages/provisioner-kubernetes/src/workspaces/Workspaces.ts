@@ -133,7 +133,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
       (object) =>
         resources.create("persistentvolumeclaims", namespace, object).pipe(
           Effect.zipRight(report(`Made the volume ${object.metadata.name}.`)),
-          // What was asked of the cluster is there when a cancelled start looks for it
+          // What was asked of the cluster is there when a canceled start looks for it
           Effect.uninterruptible,
           Effect.catchIf(
             (error) => error.isPresent,
@@ -188,7 +188,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
       return { name: spec.agent, spec, pod: running } satisfies StartedAgent
     }).pipe(Effect.scoped)
 
-  /** Deletes what a start that failed or was cancelled has made. The volumes of earlier starts stay. */
+  /** Deletes what a start that failed or was canceled has made. The volumes of earlier starts stay. */
   const undo = ({ workspace_build_id, workspace_id }: BuildMetadata, withVolumes: boolean, report: Report) =>
     Effect.gen(function* () {
       yield* halt(workspace_id, report, graceOfFailure)

@@ -23,7 +23,7 @@ export const useDeploymentCommands: UseCommands = () => {
       label: shellText.about,
       group: paletteText.groups.go,
       icon: Info,
-      keywords: ["version", "licences"],
+      keywords: ["version", "licenses"],
       link: { to: "/about" }
     }
   ]

@@ -9,6 +9,6 @@ export const deploymentDestination: Destination = {
   // Users and insights have entries of their own
   isAt: (path) => path === "/health" || /^\/deployment(?!\/(?:users|insights)(?:\/|$))/.test(path),
   keys: "g d",
-  keywords: ["health", "options", "settings", "appearance", "licences", "proxies", "notifications", "oauth2"],
+  keywords: ["health", "options", "settings", "appearance", "licenses", "proxies", "notifications", "oauth2"],
   needs: { on: "deployment_config", to: "read" }
 }

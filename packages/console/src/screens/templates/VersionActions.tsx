@@ -98,7 +98,7 @@ export const VersionMenu = ({ kind = "quiet", mayUpdate, mayUse, onRenamed, temp
                 onSelect={() =>
                   change.mutate({
                     run: () => templateVersions.cancelTemplateVersion(client, { templateversion: id }),
-                    done: versionsText.cancelled
+                    done: versionsText.canceled
                   })
                 }
               >

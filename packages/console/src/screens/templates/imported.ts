@@ -18,7 +18,7 @@ const pause = (signal: AbortSignal | undefined): Promise<void> =>
   })
 
 /**
- * Waits for the end of an import, and fails with its reason. A server that is away for a moment is asked again. The import is cancelled where the
+ * Waits for the end of an import, and fails with its reason. A server that is away for a moment is asked again. The import is canceled where the
  * signal is aborted.
  */
 export const imported = async (id: string, signal?: AbortSignal): Promise<TemplateVersion> => {

@@ -38,9 +38,9 @@ export type Limit = (typeof limits)[number]
 /** The licensed features of a deployment. It is asked each time, as an object: its answers may change while the service runs. */
 export interface Licensed {
   readonly has: (feature: Feature) => boolean
-  /** Warnings for operators, such as a licence that ends soon; asked for with each answer. Default: none. deployment.md §5.6. */
+  /** Warnings for operators, such as a license that ends soon; asked for with each answer. Default: none. deployment.md §5.6. */
   readonly warnings?: () => ReadonlyArray<string>
-  /** All that the licences grant, with limits and errors, for clients that show it. Without it, the rest here says what is granted. */
+  /** All that the licenses grant, with limits and errors, for clients that show it. Without it, the rest here says what is granted. */
   readonly grants?: () => LicenseGrants
 }
 

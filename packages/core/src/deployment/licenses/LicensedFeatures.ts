@@ -1,10 +1,10 @@
 /**
- * Which features a set of licences grants. The rules are pure: a host verifies its licences, counts what is limited, and gives both.
+ * Which features a set of licenses grants. The rules are pure: a host verifies its licenses, counts what is limited, and gives both.
  * deployment.md §5.
  */
 import { type Feature, features as names, type Limit, limits } from "./Entitlements.js"
 
-/** The claims of a verified licence. Times are milliseconds since the epoch. deployment.md §6.1. */
+/** The claims of a verified license. Times are milliseconds since the epoch. deployment.md §6.1. */
 export interface LicenseClaims {
   readonly id: string
   readonly issued_at: number
@@ -53,7 +53,7 @@ export interface GrantedFeature {
   readonly usage_period?: UsagePeriod
 }
 
-/** Everything that a set of licences grants. */
+/** Everything that a set of licenses grants. */
 export interface LicenseGrants {
   readonly features: Readonly<Record<Feature | Limit, GrantedFeature>>
   readonly warnings: ReadonlyArray<string>
@@ -68,7 +68,7 @@ const day = 24 * 60 * 60 * 1000
 /** The longest paid term. */
 const longestTerm = 5 * 365 * day
 
-/** Features that are on as long as nothing switches them off, and are warned of without a licence. */
+/** Features that are on as long as nothing switches them off, and are warned of without a license. */
 const switches: ReadonlySet<Feature> = new Set([
   "audit_log",
   "connection_log",
@@ -116,7 +116,7 @@ const order = (a: GrantedFeature, b: GrantedFeature): number => {
   )
 }
 
-/** The reason for which a licence grants nothing. */
+/** The reason for which a license grants nothing. */
 export const violation = (
   { account_id, account_type, issued_at, license_expires }: Omit<LicenseClaims, "id">,
   now: number
@@ -138,7 +138,7 @@ const endOfRun = (licenses: ReadonlyArray<LicenseClaims>, now: number): number |
 /** The period that the set `premium` counts agents of tasks in. */
 const premiumPeriod: UsagePeriod = { issued_at: premiumAgents.issued_at, start: premiumAgents.issued_at, end: premiumAgents.end }
 
-/** The period that a licence's own claim counts agents of tasks in. */
+/** The period that a license's own claim counts agents of tasks in. */
 const ownPeriod = ({ expires, issued_at, not_before }: LicenseClaims): UsagePeriod => ({ issued_at, start: not_before, end: expires })
 
 /** Every period that `grantedBy` may ask the agents of tasks of. */
@@ -151,7 +151,7 @@ type Candidates = Map<Feature | Limit, GrantedFeature>
 
 const isFeature = (name: string): name is Feature => names.some((one) => one === name)
 
-/** What one licence grants. */
+/** What one license grants. */
 const grantsOf = (
   license: LicenseClaims,
   usage: LicenseUsage
@@ -215,7 +215,7 @@ const limitWarnings = (features: LicenseGrants["features"]): ReadonlyArray<strin
 }
 
 /**
- * Returns what the licences grant. `previous` is the result that stays in force while a licence demands telemetry that is off; without it,
+ * Returns what the licenses grant. `previous` is the result that stays in force while a license demands telemetry that is off; without it,
  * nothing is granted then.
  */
 export const grantedBy = (licenses: ReadonlyArray<LicenseClaims>, usage: LicenseUsage, previous?: LicenseGrants): LicenseGrants => {

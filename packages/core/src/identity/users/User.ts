@@ -12,7 +12,7 @@ export type UserId = Uuid
 export const LoginType = Schema.Literal("", "password", "github", "oidc", "token", "none").annotations({ identifier: "LoginType" })
 export type LoginType = typeof LoginType.Type
 
-/** `dormant` users count for no licence and become active when they are seen again. identity.md §9. */
+/** `dormant` users count for no license and become active when they are seen again. identity.md §9. */
 export const UserStatus = Schema.Literal("active", "dormant", "suspended").annotations({ identifier: "UserStatus" })
 export type UserStatus = typeof UserStatus.Type
 

@@ -97,7 +97,7 @@ export interface UserCreationService {
   /**
    * Creates a user as a member of organizations. An actor without the permission learns nothing about existing users. Fails with
    * `Invalid`, with `Conflict` for a taken name or address, with `NotFound` for an organization that the actor cannot read, and with
-   * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
+   * `Forbidden` if the actor, the deployment or its license does not allow it. identity.md §8.2.
    */
   readonly create: (
     request: NewUser

@@ -1,4 +1,4 @@
-/** Users not seen for a long time become dormant and no longer count for the licence. identity.md §9. */
+/** Users not seen for a long time become dormant and no longer count for the license. identity.md §9. */
 import { Context, Duration, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"

@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
 
       const features = yield* Entitlements
       if (order.transition === "start" && version.has_external_agent === true && !features.has("workspace_external_agent")) {
-        return yield* new Forbidden({ message: "External agents are not part of this deployment's licence." })
+        return yield* new Forbidden({ message: "External agents are not part of this deployment's license." })
       }
       if (previous !== null && isActive(jobStatus(previous.job))) return yield* busy
 

@@ -23,7 +23,7 @@ const Cases = Schema.parseJson(
   Schema.Array(
     Schema.Struct({
       name: Schema.String,
-      licences: Schema.Array(Claims),
+      licenses: Schema.Array(Claims),
       active_users: count(1),
       ai_seats: count(0),
       managed_agents: count(0),
@@ -37,7 +37,7 @@ const Cases = Schema.parseJson(
   )
 )
 
-const cases = Schema.decodeSync(Cases)(readFileSync(new URL("licences.json", import.meta.url), "utf8"))
+const cases = Schema.decodeSync(Cases)(readFileSync(new URL("licenses.json", import.meta.url), "utf8"))
 
 const now = Date.UTC(2026, 10, 22)
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -45,8 +45,8 @@ const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 /** An instant such as `+10d`. */
 const instant = (text: string): number => now + Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? Number.NaN)
 
-const licenceOf = (claims: typeof Claims.Type, index: number): LicenseClaims => ({
-  id: `licence-${index}`,
+const licenseOf = (claims: typeof Claims.Type, index: number): LicenseClaims => ({
+  id: `license-${index}`,
   issued_at: instant(claims.IssuedAt),
   not_before: instant(claims.NotBefore),
   license_expires: instant(claims.GraceAt),
@@ -75,15 +75,15 @@ const usage: LicenseUsage = {
   isOn: (feature) => !off.has(feature)
 }
 
-const premium = licenceOf(
+const premium = licenseOf(
   Schema.decodeSync(Claims)({ ExpiresAt: "+1000d", GraceAt: "+1000d", FeatureSet: "premium", Features: { user_limit: 5 } }),
   0
 )
 
-describe("a recorded set of licences", () => {
+describe("a recorded set of licenses", () => {
   it.each(cases.map((one) => [one.name, one] as const))("grants what it grants in the reference: %s", (_, one) => {
     const counts = { active_users: one.active_users, ai_seats: one.ai_seats, replicas: one.replicas }
-    const granted = grantedBy(one.licences.map(licenceOf), { ...usage, ...counts, managed_agents: () => one.managed_agents })
+    const granted = grantedBy(one.licenses.map(licenseOf), { ...usage, ...counts, managed_agents: () => one.managed_agents })
     const { agent_runtime_hours: _hours, ...features } = granted.features
     const expected = {
       ...Object.fromEntries(Object.keys(features).map((name) => [name, { entitlement: "not_entitled", enabled: false }])),
@@ -97,7 +97,7 @@ describe("a recorded set of licences", () => {
   })
 })
 
-describe("what licences grant", () => {
+describe("what licenses grant", () => {
   it("names both numbers where a limit is exceeded", () => {
     const { warnings } = grantedBy([premium], { ...usage, active_users: 7 })
     expect(warnings).toContain("The deployment has 7 active users and is licensed for 5.")
@@ -112,8 +112,8 @@ describe("what licences grant", () => {
     expect(grantedBy([demanding], { ...usage, telemetry: true }).errors).toEqual([])
   })
 
-  it("is the same in any order of the licences", () => {
-    const licence = fc
+  it("is the same in any order of the licenses", () => {
+    const license = fc
       .record({
         offset: fc.integer({ min: -20, max: 40 }),
         feature_set: fc.constantFrom("", "enterprise", "premium"),
@@ -127,8 +127,8 @@ describe("what licences grant", () => {
         features: { user_limit: users }
       }))
     fc.assert(
-      fc.property(fc.array(licence, { maxLength: 5 }), (licences) => {
-        expect(grantedBy(licences.toReversed(), usage).features).toEqual(grantedBy(licences, usage).features)
+      fc.property(fc.array(license, { maxLength: 5 }), (licenses) => {
+        expect(grantedBy(licenses.toReversed(), usage).features).toEqual(grantedBy(licenses, usage).features)
       })
     )
   })

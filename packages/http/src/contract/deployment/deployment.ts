@@ -52,7 +52,7 @@ const KnownFeatures = dialectal({
   })
 })
 
-/** All features, with the warnings of their licences. deployment.md §5. */
+/** All features, with the warnings of their licenses. deployment.md §5. */
 const Entitlements = Schema.Struct({
   /** Every feature by name. */
   features: KnownFeatures,

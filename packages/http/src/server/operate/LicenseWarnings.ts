@@ -4,7 +4,7 @@ import { Effect, Either, Runtime, Schema } from "effect"
 const isTexts = Schema.is(Schema.Array(Schema.String))
 
 /**
- * The host's current warnings about its licence, for operators. A host that throws, or returns anything but a list of texts, gives no
+ * The host's current warnings about its license, for operators. A host that throws, or returns anything but a list of texts, gives no
  * warnings, and its requests are still answered. The error is logged once, and again after a success.
  */
 export const licenseWarnings = (licensed: Licensed): Effect.Effect<() => ReadonlyArray<string>> =>

@@ -5,8 +5,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { describeInterface, type TestServer, unlicensed } from "../../../../../test/http/server.js"
 
-/** A licence as a host may write it: an object with a state of its own, which changes while the service runs. */
-class Licence {
+/** A license as a host may write it: an object with a state of its own, which changes while the service runs. */
+class License {
   #features: ReadonlySet<Feature> = new Set()
   #warnings: ReadonlyArray<string> = []
   become(...features: ReadonlyArray<Feature>): void {
@@ -21,7 +21,7 @@ class Licence {
   }
 }
 
-const licence = new Licence()
+const license = new License()
 
 interface Gate {
   readonly features: ReadonlyArray<Feature>
@@ -53,46 +53,46 @@ const gates: ReadonlyArray<Gate> = [
 ]
 
 describeInterface(
-  "what a licence opens",
+  "what a license opens",
   (server) => {
-    it.each(gates)("is open while the licence has $features: $method $path", async ({ body, features, method, open, path }) => {
+    it.each(gates)("is open while the license has $features: $method $path", async ({ body, features, method, open, path }) => {
       const caller = path.startsWith("//scim") ? { headers: { authorization: "Bearer key" } } : { token: server().owner().token }
       const answered = async () => (await server().call(method, path, { ...caller, ...(body === undefined ? {} : { body }) })).status
-      licence.become()
+      license.become()
       expect(await answered()).toBe(403)
-      licence.become(...features)
+      license.become(...features)
       expect(await answered()).toBe(open)
-      licence.become()
+      license.become()
       expect(await answered()).toBe(403)
     })
 
-    it("is warned of as the licence is now", async () => {
+    it("is warned of as the license is now", async () => {
       const { token } = server().owner()
       const warning = async () => (await server().call("GET", "/users/me", { token })).headers.get("x-service-entitlements-warning")
-      licence.become("scim")
+      license.become("scim")
       expect(await warning()).toBe("scim ends soon")
-      licence.become()
+      license.become()
       expect(await warning()).toBeNull()
     })
 
-    it("follows the licence as it currently is, with its warnings", async () => {
-      licence.become("scim", "custom_roles")
+    it("follows the license as it currently is, with its warnings", async () => {
+      license.become("scim", "custom_roles")
       const { body } = await server().call("GET", "/entitlements", { token: server().owner().token })
       expect(body).toMatchObject({
         has_license: true,
         features: { scim: granted, custom_roles: granted, template_rbac: notGranted },
         warnings: ["scim ends soon", "custom_roles ends soon"]
       })
-      licence.become()
+      license.become()
       expect((await entitlementsOf(server())).has_license).toBe(false)
     })
 
     it("bounds what users may have while groups are licensed", async () => {
       const { token } = server().owner()
       const quota = async () => (await server().call("GET", "/workspace-quota/me", { token })).body
-      licence.become("template_rbac")
+      license.become("template_rbac")
       expect(await quota()).toMatchObject({ budget: 0 })
-      licence.become()
+      license.become()
       expect(await quota()).toMatchObject({ budget: -1 })
     })
 
@@ -100,16 +100,16 @@ describeInterface(
       const { token } = server().owner()
       const { user } = await server().aMember({ login_type: "oidc" })
       const give = async () => (await server().call("PUT", `/users/${user.id}/roles`, { token, body: { roles: ["auditor"] } })).status
-      licence.become("user_role_management")
+      license.become("user_role_management")
       expect(await give()).toBe(400)
-      licence.become()
+      license.become()
       expect(await give()).toBe(200)
       const stored = await server().run(Effect.flatMap(UserRepository, ({ byId }) => Effect.flatten(byId(user.id))))
       expect(stored.rbac_roles).toStrictEqual(["auditor"])
     })
   },
   {
-    entitlements: licence,
+    entitlements: license,
     options: { scimAuthHeader: Redacted.make("key"), oidcUserRoleField: "roles" }
   }
 )
@@ -153,7 +153,7 @@ describeInterface("a service whose host narrows nothing", (server) => {
     ["POST", "/organizations/default/members/roles", { name: "reader", organization_permissions: [] }, 200],
     ["GET", "/users/me/quiet-hours", undefined, 200],
     ["POST", "/users", { username: "robot", service_account: true, login_type: "none", organization_ids: [Uuid.nil] }, 201]
-  ] as const)("serves what needs a licence: %s %s", async (method, path, body, status) => {
+  ] as const)("serves what needs a license: %s %s", async (method, path, body, status) => {
     const answer = await server().call(method, path, { token: server().owner().token, ...(body === undefined ? {} : { body }) })
     expect([answer.status, answer.text]).toStrictEqual([status, expect.anything()])
   })

@@ -196,7 +196,7 @@ describeServerOnEach("a new user", (server, once) => {
 })
 
 describeInterface(
-  "a new user without a licence",
+  "a new user without a license",
   (server) => {
     it("is not a service account", async () => {
       const account = { service_account: true, email: undefined, password: undefined }

@@ -41,7 +41,7 @@ class Api extends HttpApi.make("mounting")
   .add(things)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
-/** A body that goes on until it is cancelled. */
+/** A body that goes on until it is canceled. */
 const endless = (ended: Deferred.Deferred<void> | undefined) =>
   Effect.gen(function* () {
     if (ended !== undefined) yield* Effect.addFinalizer(() => Deferred.succeed(ended, undefined))

@@ -46,7 +46,7 @@ enter: server().aPerson,
       {
         empty: true,
         compatibility: "coder",
-        // The recordings were made without a licence, but workspaces with external agents were made
+        // The recordings were made without a license, but workspaces with external agents were made
         entitlements: { has: (feature) => feature === "workspace_external_agent" },
         options: { externalAuthProviders },
         provisioner,

@@ -158,7 +158,7 @@ describeInterface(
       expect(backtracking.job.error).toContain("pattern")
     })
 
-    it("have nothing to show before they end, and are cancelled once", async () => {
+    it("have nothing to show before they end, and are canceled once", async () => {
       const { id, job } = await aVersion(server(), { hangs: "plan" })
       expect((await get(`/templateversions/${id}/rich-parameters`)).status).toBe(425)
       expect((await get(`/templateversions/${id}/variables`)).status).toBe(403)

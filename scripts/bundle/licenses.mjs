@@ -8,7 +8,7 @@ export const libraryFolders = (modules) => [
 ]
 
 /** The text for the libraries in `folders`. */
-export const licencesOf = async (folders) => {
+export const licensesOf = async (folders) => {
   const texts = await Promise.all(
     folders.toSorted().map(async (folder) => {
       const { license, name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"))
