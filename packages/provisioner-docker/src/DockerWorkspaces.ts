@@ -1,6 +1,8 @@
 /** The workspaces of a deployment at one Docker daemon: what builds, the recovery and the sweep do to them. */
 import { makeKeyedLock, Uuid } from "@atelier/core/platform"
 import { Clock, Duration, Effect } from "effect"
+import { tokenEntries } from "./AgentFiles.js"
+import type { StartInput, StartOptions } from "./Attempt.js"
 import { DaemonError, type DockerDaemon, isConflict } from "./DockerDaemon.js"
 import type { Say } from "./Images.js"
 import type { ImageUsers } from "./ImageUsers.js"
@@ -9,7 +11,7 @@ import { portOf } from "./MachinePorts.js"
 import type { Networks } from "./Networks.js"
 import { tarOf } from "./Tar.js"
 import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
-import { type Started, type StartInput, type StartOptions, type Starts, tokenEntries } from "./WorkspaceStart.js"
+import type { Started, Starts } from "./WorkspaceStart.js"
 
 /** A workspace that should run. */
 export interface ExpectedWorkspace {
@@ -53,7 +55,15 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
   const ofWorkspace = (workspaceId: Uuid.Uuid) => containers.list(containers.ofWorkspace(workspaceId))
 
   const start = (input: StartInput, say: Say): Effect.Effect<Started, DaemonError> =>
-    locked(input.workspace_id)(Effect.flatMap(ofWorkspace(input.workspace_id), (before) => starts.start(input, before, say)))
+    locked(input.workspace_id)(
+      Effect.all([ofWorkspace(input.workspace_id), containers.volumes(containers.ofWorkspace(input.workspace_id))], {
+        concurrency: "unbounded"
+      }).pipe(
+        Effect.flatMap(([found, volumes]) =>
+          starts.start(input, { containers: found, volumes: new Set(volumes.map(({ name }) => name)) }, say)
+        )
+      )
+    )
 
   /** The port that a workspace has for itself where it has the network of the daemon's machine; undefined elsewhere. */
   const portFor = (workspaceId: Uuid.Uuid): Effect.Effect<number | undefined, DaemonError> =>

@@ -126,19 +126,27 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
       }
     })
 
-  /** Returns the name of a volume that has the runtime. `image` is any that the daemon has. */
-  const ensure = (image: string): Effect.Effect<string, DaemonError> =>
-    one.withPermits(1)(
-      Effect.gen(function* () {
-        const content = yield* archive
-        const name = `atelier-${deployment}-runtime-${content.version}`
-        // An operator may have removed it since
-        if (filled.has(name) && (yield* exists(name))) return name
-        yield* fill(name, image, content)
-        filled.add(name)
-        return name
-      })
-    )
+  /** Whether this process has seen the volume filled, and no operator has removed it since. */
+  const isKnown = (name: string): Effect.Effect<boolean, DaemonError> =>
+    Effect.suspend(() => (filled.has(name) ? exists(name) : Effect.succeed(false)))
+
+  /** Returns the name of a volume that has the runtime. `image` answers any that the daemon has: it is asked where the volume has to be filled. */
+  const ensure = (image: Effect.Effect<string, DaemonError>): Effect.Effect<string, DaemonError> =>
+    Effect.gen(function* () {
+      const content = yield* archive
+      const name = `atelier-${deployment}-runtime-${content.version}`
+      if (yield* isKnown(name)) return name
+      // Before the turn: a pull may take long, and others wait for theirs
+      const id = yield* image
+      yield* one.withPermits(1)(
+        Effect.gen(function* () {
+          if (yield* isKnown(name)) return
+          yield* fill(name, id, content)
+          filled.add(name)
+        })
+      )
+      return name
+    })
 
   return { ensure }
 }

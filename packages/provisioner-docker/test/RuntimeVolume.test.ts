@@ -31,7 +31,7 @@ describe.skipIf(daemon === undefined)(`the volume of the runtime${skipped}`, () 
         // Each is that of a process of its own
         const ensure = () =>
           makeRuntimeVolume(DockerDaemon.make(Either.getOrThrow(DaemonAddress.parse(daemon, undefined))), deployment, archive).ensure(
-            "test-static:1"
+            Effect.succeed("test-static:1")
           )
         const [name] = yield* Effect.all([ensure(), ensure()], { concurrency: "unbounded" })
         yield* Effect.promise(() =>
