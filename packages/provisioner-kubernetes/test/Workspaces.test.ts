@@ -1,7 +1,7 @@
 /** Workspaces in a real cluster. */
 import type { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
+import { Duration, Effect, Fiber, Option, Ref, Schedule, Stream } from "effect"
 import { Any, Pod, Secret } from "../src/cluster/Objects.js"
 import { agentLabels, agentObject, volumeObject } from "../src/render/Names.js"
 import { claimsOf, ownedBy } from "../src/render/Objects.js"
@@ -53,6 +53,28 @@ describe.skipIf(kubeconfig === undefined)(`workspaces in a cluster${skipped}`, {
       yield* workspaces.remove(metadata.workspace_id, true, silent)
       const claims = namespace.resources.list("persistentvolumeclaims", Any, namespace.name, {})
       yield* eventually(claims, (found) => found.length === 0)
+    })
+  )
+
+  it.scopedLive("end within their grace although a sidecar ignores the request", () =>
+    Effect.gen(function* () {
+      const namespace = yield* aNamespace
+      const { settings, workspaces } = yield* aCluster(namespace)
+      const metadata = aBuild()
+      const { workspace_id } = metadata
+      const deaf = { name: "deaf", image, command: ["sh", "-c", "trap '' TERM; while :; do sleep 1; done"] }
+      const agent = anAgent({ sidecars: [{ ...deaf, env: {}, ports: [], volumes: [] }] })
+      yield* workspaces.start({ metadata, agents: [agent], files: undefined }, silent)
+      const name = agentObject(workspace_id, "main")
+      const pod = Option.getOrThrow(yield* namespace.resources.get("pods", Pod, namespace.name, name))
+      expect(pod.status?.containerStatuses?.map(({ name }) => name)).toContain("deaf")
+
+      const lines = yield* Ref.make<ReadonlyArray<string>>([])
+      const [taken] = yield* Effect.timed(workspaces.stop(workspace_id, (line) => Ref.update(lines, (all) => [...all, line])))
+      // The cluster kills it after the grace: the engine has no need to have the Pod forgotten
+      expect(Duration.toSeconds(taken)).toBeGreaterThanOrEqual(settings.stopGrace - 1)
+      expect(yield* Ref.get(lines)).toStrictEqual([])
+      expect(yield* namespace.resources.get("pods", Pod, namespace.name, name)).toStrictEqual(Option.none())
     })
   )
 
