@@ -1,5 +1,6 @@
 /** What the engine does with templates that want too much, with the real Terraform. */
 import { beforeAll, describe, expect, it } from "@effect/vitest"
+import { Uuid } from "@atelier/core/platform"
 import { type Applied, ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Effect, Exit, Fiber, Option } from "effect"
 import { execFileSync } from "node:child_process"
@@ -156,6 +157,30 @@ describe.skipIf(skipped)(`the engine${skipped ? " (skipped: it needs terraform a
       expect(failure?.message).toBe(
         "terraform plan was ended: its job used more processor time than the option terraform-cpu-time allows (2s)"
       )
+    })
+  )
+
+  it.live("ends each stage that takes too long, and tells how long it may take", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* anEngine({ ...hold, importTimeout: "2 seconds", planTimeout: "3 seconds", cancelGrace: "100 millis" })
+      const session = yield* engine.open(yield* archive(busy), aLog().sink)
+      const build = aPlanInput()
+      const imported = yield* Effect.exit(session.plan({ ...build, metadata: { ...build.metadata, workspace_id: Uuid.nil } }))
+      expect(failureOf(imported)?.message).toMatch(
+        /^terraform (?:init|plan) was ended: an import may take 2s \(option terraform-import-timeout\)$/
+      )
+      const planned = yield* Effect.exit(session.plan(build))
+      expect(failureOf(planned)?.message).toMatch(
+        /^terraform (?:init|plan) was ended: the plan of a build may take 3s \(option terraform-plan-timeout\)$/
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends an apply that takes too long, and keeps the state of what was made", () =>
+    Effect.gen(function* () {
+      const result = yield* built(running("sleep 1000"), { applyTimeout: "4 seconds" })
+      expect(result.failure?.message).toBe("terraform apply was ended: an apply may take 4s (option terraform-apply-timeout)")
+      expect(stateOf(result)).toContain('"first"')
     })
   )
 
