@@ -2,13 +2,17 @@
 # A Docker daemon for the tests, on a machine without one.
 #   docker.sh start DIRECTORY        starts it, and prints its address; needs root, and apt where Docker is not installed
 #   docker.sh image HOST NAME        makes an image of this machine's Node, with its libraries and busybox
-#   docker.sh terraform HOST NAME    the same with this machine's Terraform
+#   docker.sh node HOST NAME         the same with this machine's npm
+#   docker.sh python HOST NAME       makes an image of this machine's Python and busybox
+#   docker.sh postgres HOST NAME     makes an image of PostgreSQL and busybox
+#   docker.sh terraform HOST NAME    makes an image of this machine's Node and Terraform
 #   docker.sh static HOST NAME       makes an image of busybox alone, which is linked statically
 #   docker.sh empty HOST NAME        makes an image without any program
 #   docker.sh stop DIRECTORY         ends it, and removes the directory
 # The daemon changes no rule of the machine's firewall, so containers reach this machine and nothing beyond it.
 set -euo pipefail
-. "$(dirname "$0")/images.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/images.sh"
 
 install_docker() {
   apt-get install -y --no-install-recommends docker.io busybox-static >/dev/null 2>&1 ||
@@ -34,7 +38,9 @@ start() {
 }
 
 import() {
-  tar -C "$root" -c . | docker --host "$1" import --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' - "$2" >/dev/null
+  local -a changes=(--change 'ENV PATH=/usr/local/bin:/usr/bin:/bin')
+  [ ! -e "$root/entrypoint.sh" ] || changes+=(--change 'ENTRYPOINT ["/entrypoint.sh"]')
+  tar -C "$root" -c . | docker --host "$1" import "${changes[@]}" - "$2" >/dev/null
 }
 
 stop() {
@@ -45,15 +51,15 @@ stop() {
   rm -rf "$1"
 }
 
-command=${1:?start, image, terraform, static, empty or stop}
+command=${1:?start, image, node, python, postgres, terraform, static, empty or stop}
 case $command in
   start) start "$(realpath -m "${2:?a directory}")" ;;
   stop) stop "$(realpath -m "${2:?a directory}")" ;;
-  image | terraform | static | empty)
+  image | node | python | postgres | terraform | static | empty)
     root=$(mktemp -d)
     trap 'rm -rf "$root"' EXIT
     files_of "$command" "$root"
     import "${2:?the address of a daemon}" "${3:?a name}"
     ;;
-  *) echo "start, image, terraform, static, empty or stop" >&2; exit 2 ;;
+  *) echo "start, image, node, python, postgres, terraform, static, empty or stop" >&2; exit 2 ;;
 esac

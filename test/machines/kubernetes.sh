@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A Kubernetes cluster of one node for the tests, on a machine without one: etcd, the API server, controllers, the scheduler, the kubelet and containerd.
 #   kubernetes.sh start DIRECTORY             starts it, and prints the path of its kubeconfig
-#   kubernetes.sh image DIRECTORY KIND NAME   gives its node an image: `image` of this machine's Node and busybox, `static` of busybox alone, `empty` of nothing
+#   kubernetes.sh image DIRECTORY KIND NAME   gives its node an image of a kind of docker.sh, such as `image`, `node`, `static` or `empty`
 #   kubernetes.sh archive DIRECTORY NAME      gives its node an image of the files of a tar that it reads
 #   kubernetes.sh load DIRECTORY              gives its node the images of an archive of `docker save` that it reads
 #   kubernetes.sh stop DIRECTORY              ends it, and removes the directory
@@ -215,7 +215,7 @@ case $command in
     trap 'rm -rf "$files"' EXIT
     chmod 755 "$files"
     if [ "$command" = image ]; then
-      files_of "${3:?image, static or empty}" "$files"
+      files_of "${3:?a kind}" "$files"
       import "$files" "${4:?a name}"
     else
       tar -C "$files" -x

@@ -19,8 +19,8 @@ export const docker = async (...args: ReadonlyArray<string>): Promise<string> =>
   return stdout.trim()
 }
 
-/** Gives the daemon an image of busybox (`static`), or of busybox and Node (`image`). */
-export const giveImage = (kind: "image" | "static", name: string): void => {
+/** Gives the daemon an image of busybox (`static`), or of busybox with what its kind names. */
+export const giveImage = (kind: "image" | "node" | "postgres" | "python" | "static", name: string): void => {
   execFileSync(machine, [kind, host, name])
 }
 

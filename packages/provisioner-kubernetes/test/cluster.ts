@@ -20,19 +20,21 @@ export const skipped = kubeconfig === undefined ? " (skipped: ATELIER_TEST_KUBEC
 /** An image of busybox. The nodes of another cluster than that of `test/machines/kubernetes.sh` have to have it. */
 export const image = "localhost/atelier-test:1"
 
+/** That of the starter template, with Node. */
+export const nodeImage = "docker.io/library/node:22"
+
 const machine = fileURLToPath(new URL("../../../test/machines/kubernetes.sh", import.meta.url))
 
 /** Whether the nodes are given images by `test/machines/kubernetes.sh`. */
 const isOfMachine = kubeconfig !== undefined && existsSync(join(dirname(kubeconfig), "containerd.sock"))
 
-/** Gives the nodes an image of busybox, once for all tests of a file. */
-const giveImage = Effect.runSync(
-  Effect.once(
-    Effect.sync(() => {
-      if (isOfMachine) execFileSync(machine, ["image", dirname(kubeconfig ?? ""), "static", image])
-    })
-  )
-)
+/** Gives the nodes an image of busybox (`static`), or of busybox, Node and npm. */
+export const giveImage = (kind: "node" | "static", name: string): void => {
+  if (isOfMachine) execFileSync(machine, ["image", dirname(kubeconfig ?? ""), kind, name])
+}
+
+/** Gives the nodes the image of busybox, once for all tests of a file. */
+const giveImageOnce = Effect.runSync(Effect.once(Effect.sync(() => giveImage("static", image))))
 
 export const storageClass = "atelier-test"
 
@@ -92,7 +94,7 @@ const provideVolumes = ({ api, name, resources }: TestNamespace) =>
   })
 
 export const aNamespace: Effect.Effect<TestNamespace, ClusterError, Scope.Scope> = Effect.gen(function* () {
-  yield* giveImage
+  yield* giveImageOnce
   const api = makeApi(yield* connect({ kubeconfig }))
   const name = `atelier-test-${randomUUID().slice(0, 8)}`
   const path = "/api/v1/namespaces"

@@ -36,18 +36,15 @@ const reachedAt = async (namespace: TestNamespace, port: number): Promise<Listen
 
 interface Place {
   readonly namespace: TestNamespace
-  /** A folder, within which the server gets one of its own. */
+  /** A folder, within which the options get one of their own. */
   readonly directory: string
   /** The folder of the agent. */
   readonly runtime: string
-  readonly kind: "SQLite" | "PostgreSQL"
   readonly deployment: string
 }
 
-/** The options of a server, and the listener that brings its Pods to it. */
-export const aPlace = async ({ deployment, directory, kind, namespace, runtime }: Place) => {
-  const own = await mkdtemp(join(directory, "server-"))
-  const port = await freePort()
+/** The file of the engine's options, and the listener that brings Pods to the port of a server. */
+export const anOptionsFile = async ({ deployment, directory, namespace, runtime }: Place, port: number) => {
   const listener = await reachedAt(namespace, port)
   const at = listener.address() as AddressInfo
   const options: Options = {
@@ -63,13 +60,22 @@ export const aPlace = async ({ deployment, directory, kind, namespace, runtime }
     scheduleTimeout: "2 minutes",
     stopGrace: "5 seconds"
   }
-  const file = join(own, "kubernetes.yaml")
+  const file = join(await mkdtemp(join(directory, "options-")), "kubernetes.yaml")
   await writeFile(file, JSON.stringify(options))
+  return { file, listener }
+}
+
+/** The options of a server, and the listener that brings its Pods to it. */
+export const aPlace = async ({ kind, ...place }: Place & { readonly kind: "SQLite" | "PostgreSQL" }) => {
+  const own = await mkdtemp(join(place.directory, "server-"))
+  const port = await freePort()
+  const { file, listener } = await anOptionsFile(place, port)
+  const engine = ["--engines", "kubernetes", "--kubernetes-options-file", file]
   const server: ServerOptions = {
     port,
     database: kind === "SQLite" ? `sqlite:${join(own, "life.db")}` : await lastingDatabaseUrl(),
     workspacesDirectory: join(own, "workspaces"),
-    args: ["--engines", "kubernetes", "--kubernetes-options-file", file, "--workspace-prebuilds-reconciliation-interval", "1s"]
+    args: [...engine, "--workspace-prebuilds-reconciliation-interval", "1s", "--allow-workspace-renames", "true"]
   }
   return { server, listener }
 }

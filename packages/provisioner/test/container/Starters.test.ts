@@ -36,7 +36,7 @@ describe("a starter template of containers", () => {
     ["docker-node", "docker", "node:22", []],
     ["docker-python", "docker", "python:3.13-slim", []],
     ["docker-compose-like", "docker", "node:22", ["postgres:17"]],
-    ["kubernetes-pod", "kubernetes", "docker.io/library/debian:13", []]
+    ["kubernetes-pod", "kubernetes", "docker.io/library/node:22", []]
   ])("%s is sound, and builds with its defaults", (name, engine, reference, sidecars) => {
     const evaluation = evaluated(name)
     expect(evaluation).toMatchObject({ engine, parameterProblems: [] })
