@@ -13,6 +13,9 @@ import { levelOf, type makeTimings, parseMessage, redactor, textsOf } from "./Ou
 /** Errors of a command that its failure tells; the log has all. */
 const maximumErrors = 10
 
+/** How long a command may take to end that is asked to and leaves no state: its providers may let go of what they hold. */
+const statelessGrace = Duration.seconds(15)
+
 const missing = { code: "MISSING_TEMPLATE_PARAMETER" } as const
 
 const withState = (error: CommandError, state: Effect.Effect<Uint8Array | undefined> = Effect.succeed(undefined)) =>
@@ -47,7 +50,12 @@ export const commandsIn = ({ bounds, containers, folders, groups, log, options, 
     // Without a lock file in the source the cache would not be used at all
     TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE: "1"
   }
-  const commandOf = (parameters: ReadonlyArray<string>, allowance: Allowance, environment: Readonly<Record<string, string>> = {}) =>
+  const cancelGrace = options.cancelGrace ?? Duration.seconds(150)
+  const commandOf = (
+    parameters: ReadonlyArray<string>,
+    allowance: Allowance,
+    { environment = {}, hasState = false }: { readonly environment?: Readonly<Record<string, string>>; readonly hasState?: boolean } = {}
+  ) =>
     Effect.map(allowance.left, (timeout) => ({
       program,
       options: parameters,
@@ -55,7 +63,7 @@ export const commandsIn = ({ bounds, containers, folders, groups, log, options, 
       environment: { ...common, ...environment },
       timeout,
       bound: allowance.said,
-      grace: options.cancelGrace ?? Duration.seconds(150),
+      grace: hasState ? cancelGrace : Duration.min(cancelGrace, statelessGrace),
       confinement
     }))
 
@@ -94,7 +102,7 @@ export const commandsIn = ({ bounds, containers, folders, groups, log, options, 
           if (levelOf(message) === "error" && texts.some((text) => /missing parameter/i.test(text))) lacksParameter = true
           return Effect.forEach(texts, (text) => say(text, levelOf(message)), { discard: true })
         }
-        const command = yield* commandOf(parameters, allowance, given.environment)
+        const command = yield* commandOf(parameters, allowance, { ...given, hasState: given.state !== undefined })
         const output = { bytes: bounds.output, excess: excesses.output(bounds) }
         const { code, wasInterrupted } = yield* run({ ...command, onLine, output }, restore)
         if (code === 0 && !wasInterrupted) return

@@ -31,7 +31,10 @@ export interface Options {
   readonly planTimeout?: Duration.DurationInput | undefined
   /** How long an `apply` may run; 3 hours unless given. */
   readonly applyTimeout?: Duration.DurationInput | undefined
-  /** How long a command may take to end after its job was canceled; then it is killed. 150 seconds unless given. */
+  /**
+   * How long an apply may take to end after its job was canceled, or has exceeded a bound; then it is killed. 150 seconds unless given. Commands without a
+   * state have 15 seconds at most.
+   */
   readonly cancelGrace?: Duration.DurationInput | undefined
   /** How much a job may use. */
   readonly limits?: Limits | undefined

@@ -238,6 +238,28 @@ describe("the engine", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.scoped("waits seconds for a plan that does not end, which has no state to write", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const binary = yield* aProgram(`case "$1" in plan) trap '' INT; echo ready; exec sleep 600 ;; ${nothing} esac`)
+      const { engine } = yield* anEngine({ binary })
+      const session = yield* engine.open(yield* empty, ({ output }) =>
+        output === "ready" ? Effect.asVoid(Deferred.succeed(started, undefined)) : Effect.void
+      )
+      const planning = yield* Effect.fork(session.plan(aPlanInput()))
+      yield* Deferred.await(started)
+      const ending = yield* Effect.fork(Fiber.interrupt(planning))
+      let seconds = 0
+      for (; Option.isNone(yield* Fiber.poll(ending)); seconds++) {
+        expect(seconds).toBeLessThan(60)
+        yield* TestClock.adjust("1 second")
+        // The time of the program is not the test's
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 10)))
+      }
+      expect(seconds).toBeGreaterThan(10)
+    })
+  )
+
   it.live("keeps the state of a canceled apply", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
