@@ -18,7 +18,7 @@ import type { ImageUsers } from "./ImageUsers.js"
 import { containerName, labels, volumeName } from "./Labels.js"
 import type { Joined, Networks } from "./Networks.js"
 import type { RuntimeVolume } from "./RuntimeVolume.js"
-import type { WorkspaceContainers } from "./WorkspaceContainers.js"
+import type { WorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 export interface PreparedAgent {
   readonly spec: ContainerSpec
@@ -32,7 +32,7 @@ export interface PreparedAgent {
 }
 
 interface Needs {
-  readonly containers: WorkspaceContainers
+  readonly volumes: WorkspaceVolumes
   readonly images: Images
   readonly users: ImageUsers
   readonly runtime: RuntimeVolume
@@ -52,7 +52,7 @@ const homeOf = (env: ReadonlyArray<string>): string | undefined =>
     ?.slice("HOME=".length)
     .replace(/\/+$/, "")
 
-export const makeAgentPreparation = ({ containers, images, networks, options, runtime, users }: Needs) => {
+export const makeAgentPreparation = ({ images, networks, options, runtime, users, volumes }: Needs) => {
   const { environmentPrefix, pids } = options
 
   /** Makes a volume of an agent, or finds it. Returns its name at the daemon. */
@@ -64,11 +64,11 @@ export const makeAgentPreparation = ({ containers, images, networks, options, ru
   ): Effect.Effect<string, DaemonError> => {
     const full = volumeName(workspace_id, agent, name)
     const own = { ...labelsOf(agent, "volume"), [labels.volume]: name, [labels.keep]: String(keep) }
-    const make = containers.ensureVolume(full, own, undefined)
+    const make = volumes.ensure(full, own, undefined)
     const sized =
       size === undefined
         ? make
-        : containers.ensureVolume(full, own, size).pipe(
+        : volumes.ensure(full, own, size).pipe(
             Effect.catchIf(
               ({ message }) => /quota|size/i.test(message),
               () => Effect.zipRight(say(`The Docker daemon cannot limit the size of volumes: ${name} is not limited.`), make)

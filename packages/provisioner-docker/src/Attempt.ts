@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto"
 import type { Say } from "./Images.js"
 import { type Labels, labels } from "./Labels.js"
 import type { WorkspaceContainers } from "./WorkspaceContainers.js"
+import type { WorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 /** Containers and volumes that are prepared at once. */
 const concurrency = 4
@@ -100,14 +101,14 @@ export const timedInto =
 /** Removes what an attempt has made; volumes only where nothing has run with them. */
 export const undo = (
   { input: { workspace_build_id, workspace_id }, mark }: Attempt,
-  containers: WorkspaceContainers,
+  { containers, volumes }: { readonly containers: WorkspaceContainers; readonly volumes: WorkspaceVolumes },
   isFirst: boolean
 ): Effect.Effect<void> =>
   Effect.gen(function* () {
     yield* containers.endAll(yield* containers.list({ ...containers.ours, [labels.attempt]: mark }), Duration.zero)
     if (!isFirst) return
     const own = containers.ofWorkspace(workspace_id)
-    const made = yield* containers.volumes({ ...own, [labels.build]: workspace_build_id })
-    const ports = yield* containers.volumes({ ...own, [labels.part]: "port" })
-    yield* Effect.forEach([...made, ...ports], (one) => containers.removeVolume(one.name), { concurrency, discard: true })
+    const made = yield* volumes.list({ ...own, [labels.build]: workspace_build_id })
+    const ports = yield* volumes.list({ ...own, [labels.part]: "port" })
+    yield* Effect.forEach([...made, ...ports], (one) => volumes.remove(one.name), { concurrency, discard: true })
   }).pipe(Effect.ignoreLogged)

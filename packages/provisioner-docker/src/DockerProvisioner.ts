@@ -18,6 +18,7 @@ import { recovery } from "./Recovery.js"
 import { makeRuntimeVolume } from "./RuntimeVolume.js"
 import { makeWorkspaceContainers } from "./WorkspaceContainers.js"
 import { makeStarts } from "./WorkspaceStart.js"
+import { makeWorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 /** Cores, and bytes of memory and of the home directory. */
 export interface DefaultLimits {
@@ -134,6 +135,7 @@ const make = (options: Options) =>
     const deployment = options.deployment ?? "default"
     const daemon = DockerDaemon.make(address)
     const containers = makeWorkspaceContainers(daemon, deployment)
+    const volumes = makeWorkspaceVolumes(daemon, deployment)
     const users = makeImageUsers(daemon)
     const archive = Effect.mapError(
       runtimeArchive({ directory: options.runtimeDirectory }),
@@ -152,6 +154,7 @@ const make = (options: Options) =>
     const starts = makeStarts({
       daemon,
       containers,
+      volumes,
       users,
       images: makeImages(daemon, {
         deployment,
@@ -165,7 +168,7 @@ const make = (options: Options) =>
       networks,
       options: startOptions
     })
-    const workspaces = makeDockerWorkspaces({ daemon, containers, users, networks, starts, options: startOptions })
+    const workspaces = makeDockerWorkspaces({ daemon, containers, volumes, users, networks, starts, options: startOptions })
     const outages = makeOutages({ daemon, deployment, rejoin: workspaces.rejoin })
     yield* outages.watch
     const scope = yield* Effect.scope

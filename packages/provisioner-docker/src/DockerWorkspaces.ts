@@ -1,17 +1,19 @@
 /** The workspaces of a deployment at one Docker daemon: what builds, the recovery and the sweep do to them. */
 import { makeKeyedLock, Uuid } from "@atelier/core/platform"
-import { Clock, Duration, Effect } from "effect"
+import { Effect } from "effect"
 import { tokenEntries } from "./AgentFiles.js"
 import type { StartInput, StartOptions } from "./Attempt.js"
-import { DaemonError, type DockerDaemon, isConflict } from "./DockerDaemon.js"
+import type { DaemonError, DockerDaemon } from "./DockerDaemon.js"
 import type { Say } from "./Images.js"
 import type { ImageUsers } from "./ImageUsers.js"
 import { containerName, labels } from "./Labels.js"
-import { portOf } from "./MachinePorts.js"
+import { machinePorts } from "./MachinePorts.js"
 import type { Networks } from "./Networks.js"
 import { tarOf } from "./Tar.js"
+import { sweeps } from "./Sweep.js"
 import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
 import type { Started, Starts } from "./WorkspaceStart.js"
+import type { WorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 /** A workspace that should run. */
 export interface ExpectedWorkspace {
@@ -21,16 +23,7 @@ export interface ExpectedWorkspace {
   readonly agents: ReadonlyArray<string>
 }
 
-/** How long a removed thing has to be there until a sweep counts it as left behind. */
-const sweepAge = Duration.minutes(5)
-
-/** How long images that the engine has built are kept without a container. */
-const imageAge = "168h"
-
 const concurrency = 4
-
-/** Ports that are asked for until one is free: of those that others hold, the daemon's containers tell most. */
-const portAttempts = 100
 
 interface AgentToken {
   /** Of the agent. */
@@ -38,54 +31,43 @@ interface AgentToken {
   readonly token: string
 }
 
-/** Which ids of workspaces or builds the service says something of. */
-type Known = (ids: ReadonlyArray<Uuid.Uuid>) => Effect.Effect<ReadonlySet<Uuid.Uuid>>
-
 interface Needs {
   readonly daemon: DockerDaemon
   readonly containers: WorkspaceContainers
+  readonly volumes: WorkspaceVolumes
   readonly users: ImageUsers
   readonly networks: Pick<Networks, "isShared">
   readonly starts: Starts
   readonly options: StartOptions
 }
 
-export const makeDockerWorkspaces = ({ containers, daemon, networks, options, starts, users }: Needs) => {
+/** The container of an agent that one of these builds has made, or taken over. */
+const agentOf = (workspaceId: Uuid.Uuid, found: ReadonlyArray<FoundContainer>, name: string, builds: ReadonlyArray<string>) =>
+  found.find(
+    ({ labels: own, name: container }) =>
+      container === containerName(workspaceId, name) && own[labels.part] === "agent" && builds.some((build) => own[labels.build] === build)
+  )
+
+export const makeDockerWorkspaces = (needs: Needs) => {
+  const { containers, options, starts, users, volumes } = needs
   const locked = makeKeyedLock<Uuid.Uuid>()
   const ofWorkspace = (workspaceId: Uuid.Uuid) => containers.list(containers.ofWorkspace(workspaceId))
 
   const start = (input: StartInput, say: Say): Effect.Effect<Started, DaemonError> =>
     locked(input.workspace_id)(
-      Effect.all([ofWorkspace(input.workspace_id), containers.volumes(containers.ofWorkspace(input.workspace_id))], {
+      Effect.all([ofWorkspace(input.workspace_id), volumes.list(containers.ofWorkspace(input.workspace_id))], {
         concurrency: "unbounded"
       }).pipe(
-        Effect.flatMap(([found, volumes]) =>
-          starts.start(input, { containers: found, volumes: new Set(volumes.map(({ name }) => name)) }, say)
-        )
+        Effect.flatMap(([found, known]) => starts.start(input, { containers: found, volumes: new Set(known.map(({ name }) => name)) }, say))
       )
     )
-
-  /** The port that a workspace has for itself where it has the network of the daemon's machine; undefined elsewhere. */
-  const portFor = (workspaceId: Uuid.Uuid): Effect.Effect<number | undefined, DaemonError> =>
-    Effect.gen(function* () {
-      if (!(yield* networks.isShared)) return undefined
-      const taken = new Map(yield* containers.takenPorts)
-      for (let attempt = 0; attempt < portAttempts; attempt++) {
-        const port = portOf(workspaceId, taken)
-        const holder = yield* containers.reservePort(workspaceId, port)
-        if (holder === workspaceId) return port
-        // A workspace whose containers are not made yet, or another service's
-        taken.set(`${holder} ${port}`, port)
-      }
-      return yield* new DaemonError({ message: "no port of the machine's network is free for the workspace" })
-    })
 
   /** Removes volumes of a workspace without containers: all, or those whose content no stop outlives. */
   const removeVolumes = (workspaceId: Uuid.Uuid, which: "all" | "temporary") =>
     Effect.gen(function* () {
-      const found = yield* containers.volumes(containers.ofWorkspace(workspaceId))
+      const found = yield* volumes.list(containers.ofWorkspace(workspaceId))
       const removed = found.filter(({ labels: own }) => which === "all" || own[labels.keep] === "false")
-      yield* Effect.forEach(removed, ({ name }) => containers.removeVolume(name), { concurrency, discard: true })
+      yield* Effect.forEach(removed, ({ name }) => volumes.remove(name), { concurrency, discard: true })
       return found.length - removed.length
     })
 
@@ -109,14 +91,6 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
           say(left === 0 ? "The workspace's containers and volumes have been removed." : `The workspace's volumes stay: ${left}.`)
         )
       )
-    )
-
-  const agentOf = (workspaceId: Uuid.Uuid, found: ReadonlyArray<FoundContainer>, name: string, builds: ReadonlyArray<string>) =>
-    found.find(
-      ({ labels: own, name: container }) =>
-        container === containerName(workspaceId, name) &&
-        own[labels.part] === "agent" &&
-        builds.some((build) => own[labels.build] === build)
     )
 
   /** Whether all agents of a workspace run in containers of one of these builds. */
@@ -186,55 +160,12 @@ export const makeDockerWorkspaces = ({ containers, daemon, networks, options, st
         const found = (yield* ofWorkspace(workspaceId)).filter(
           ({ labels: own }) => own[labels.part] === "sidecar" && own[labels.agent] === agent
         )
-        yield* Effect.forEach(found, ({ id }) => Effect.zipRight(containers.stop(id, options.stopGrace), containers.start(id)), {
-          concurrency,
-          discard: true
-        })
+        const again = ({ id }: FoundContainer) => Effect.zipRight(containers.stop(id, options.stopGrace), containers.start(id))
+        yield* Effect.forEach(found, again, { concurrency, discard: true })
       })
     )
 
-  /** Removes the remains of deleted workspaces, and ends what runs by starts that have failed since. */
-  const sweep = (exists: Known, unsuccessful: Known): Effect.Effect<void, DaemonError> =>
-    Effect.gen(function* () {
-      const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAge)
-      const isOld = ({ createdAt }: { readonly createdAt: number }) => createdAt < before
-      const found = (yield* containers.list(containers.ours)).filter(isOld)
-      const volumes = (yield* containers.volumes(containers.ours)).filter(
-        (volume) => isOld(volume) && volume.labels[labels.keep] === "false"
-      )
-      const ids = new Set([...found, ...volumes].flatMap((one) => containers.workspaceOf(one) ?? []))
-      const existing = ids.size === 0 ? new Set<Uuid.Uuid>() : yield* exists([...ids])
-      const isLeft = (one: { readonly labels: FoundContainer["labels"] }): boolean => {
-        const id = containers.workspaceOf(one)
-        return id !== undefined && !existing.has(id)
-      }
-      const builds = new Set(found.flatMap(({ labels: own }) => Uuid.parse(own[labels.build] ?? "") ?? []))
-      const ended: ReadonlySet<string> = builds.size === 0 ? new Set() : yield* unsuccessful([...builds])
-      const left = found.filter((container) => isLeft(container) || ended.has(container.labels[labels.build] ?? ""))
-      // What a killed process has left of the filling of the runtime
-      const fillers = found.filter(({ labels: own }) => own[labels.part] === "runtime")
-      yield* containers.endAll([...left, ...fillers], Duration.zero)
-      yield* Effect.forEach(volumes.filter(isLeft), ({ name }) => containers.removeVolume(name), { concurrency, discard: true })
-      if (left.length > 0)
-        yield* Effect.logInfo(`removed ${left.length} containers of workspaces that are gone, and of starts that have failed`)
-      const runtimes = (yield* containers.volumes({ ...containers.ours, [labels.part]: "runtime" })).filter(isOld)
-      // Those in use stay: the daemon refuses to remove them, and the newest is made again when it is needed
-      yield* Effect.forEach(runtimes, ({ name }) => Effect.catchIf(containers.removeVolume(name), isConflict, () => Effect.void), {
-        discard: true
-      })
-      yield* daemon.call("images cannot be removed", (docker, abortSignal) =>
-        docker.pruneImages({
-          filters: {
-            label: [`${labels.deployment}=${options.deployment}`, `${labels.part}=image`],
-            dangling: ["false"],
-            until: [imageAge]
-          },
-          abortSignal
-        })
-      )
-    })
-
-  return { start, portFor, stop, remove, runs, adopt, revive, rejoin, sweep }
+  return { start, portFor: machinePorts(needs), stop, remove, runs, adopt, revive, rejoin, sweep: sweeps(needs) }
 }
 
 export type DockerWorkspaces = ReturnType<typeof makeDockerWorkspaces>

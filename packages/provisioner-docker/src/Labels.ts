@@ -22,6 +22,9 @@ export type Part = "agent" | "sidecar" | "volume" | "port" | "runtime" | "networ
 
 export type Labels = Readonly<Record<string, string>>
 
+/** What all that a deployment makes is labelled with. */
+export const ownLabels = (deployment: string): Labels => ({ [labels.deployment]: deployment })
+
 /** The filter of the Docker API for labels: all of them must be there, with these values. */
 export const withLabels = (wanted: Labels): { readonly label: Array<string> } => ({
   label: Object.entries(wanted).map(([name, value]) => `${name}=${value}`)

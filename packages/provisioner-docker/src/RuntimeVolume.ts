@@ -1,23 +1,19 @@
 /** The runtime of the agent in a volume of the daemon: one for each version, which all containers mount read-only. */
-import { type RuntimeArchive, runtimeDirectory } from "@atelier/provisioner/container"
+import type { RuntimeArchive } from "@atelier/provisioner/container"
 import { Clock, Duration, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
-import { type DaemonError, type DockerDaemon, isConflict, isMissing } from "./DockerDaemon.js"
-import { type Labels, labels } from "./Labels.js"
+import { type DaemonError, type DockerDaemon, isMissing } from "./DockerDaemon.js"
+import { type Labels, labels, ownLabels } from "./Labels.js"
+import { fillLimit, makeRuntimeHelpers, mark } from "./RuntimeHelpers.js"
 import { tarOf } from "./Tar.js"
-
-/** The last file that is written: a volume without it was not filled to its end. */
-const mark = "complete"
-
-/** How long a filling may take until it counts as given up by a process that was killed. */
-const fillLimit = Duration.minutes(2)
 
 /** Between two looks at the filling of another process. */
 const lookAgain = Duration.millis(250)
 
 export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, archive: Effect.Effect<RuntimeArchive, DaemonError>) => {
-  const ownLabels: Labels = { [labels.deployment]: deployment, [labels.part]: "runtime" }
+  const own: Labels = { ...ownLabels(deployment), [labels.part]: "runtime" }
+  const { helper, helperOf, isComplete, put, remove } = makeRuntimeHelpers(daemon, own)
   const one = Effect.unsafeMakeSemaphore(1)
   /** Volumes that this process has seen filled. */
   const filled = new Set<string>()
@@ -30,74 +26,17 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
         Effect.catchIf(isMissing, () => Effect.succeed(false))
       )
 
-  const isComplete = (container: string): Effect.Effect<boolean, DaemonError> =>
-    daemon
-      .call("the volume of the runtime cannot be read", (docker, abortSignal) =>
-        docker.getContainer(container).infoArchive({ path: `${runtimeDirectory}/${mark}`, abortSignal })
-      )
-      .pipe(
-        Effect.as(true),
-        Effect.catchIf(isMissing, () => Effect.succeed(false))
-      )
-
-  const put = (container: string, tar: () => Readable): Effect.Effect<void, DaemonError> =>
-    daemon.call(
-      "the runtime cannot be written",
-      (docker, abortSignal) => docker.getContainer(container).putArchive(tar(), { path: runtimeDirectory, abortSignal }),
-      fillLimit
-    )
-
-  const removeHelper = (reference: string) =>
-    daemon
-      .call("a container cannot be removed", (docker, abortSignal) => docker.getContainer(reference).remove({ force: true, abortSignal }))
-      .pipe(
-        Effect.catchIf(
-          (error) => isMissing(error) || isConflict(error),
-          () => Effect.void
-        )
-      )
-
-  /** A container that has the volume, and is never started; undefined if another one has its name. */
-  const helper = (name: string, volume: string, image: string) =>
-    daemon
-      .call("the volume of the runtime cannot be filled", (docker, abortSignal) =>
-        docker.createContainer({
-          name,
-          Image: image,
-          Entrypoint: ["none"],
-          Cmd: ["none"],
-          Labels: { ...ownLabels },
-          HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: volume, Target: runtimeDirectory, ReadOnly: false }] },
-          abortSignal
-        })
-      )
-      .pipe(
-        Effect.map(({ id }): string | undefined => id),
-        Effect.catchIf(isConflict, () => Effect.succeed(undefined))
-      )
-
-  /** When the container of another process was made, by the daemon's clock and by ours, which may differ; undefined once it is gone. */
-  const helperOf = (name: string) =>
-    daemon
-      .call("the volume of the runtime cannot be filled", (docker, abortSignal) => docker.getContainer(name).inspect({ abortSignal }))
-      .pipe(
-        Effect.map(({ Id }): string | undefined => Id),
-        Effect.catchIf(isMissing, () => Effect.succeed(undefined))
-      )
-
   /** Whether the volume was filled. What a killed process has left of its filling keeps no other from the answer. */
   const isFilled = (name: string, image: string): Effect.Effect<boolean, DaemonError> =>
     Effect.acquireUseRelease(
       helper(`${name}.${randomUUID()}`, name, image),
       (container) => (container === undefined ? Effect.succeed(false) : isComplete(container)),
-      (container) => (container === undefined ? Effect.void : Effect.ignoreLogged(removeHelper(container)))
+      (container) => (container === undefined ? Effect.void : Effect.ignoreLogged(remove(container)))
     )
 
   const fill = (name: string, image: string, { tar }: RuntimeArchive): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
-      yield* daemon.call("the volume of the runtime cannot be made", (docker) =>
-        docker.createVolume({ Name: name, Labels: { ...ownLabels } })
-      )
+      yield* daemon.call("the volume of the runtime cannot be made", (docker) => docker.createVolume({ Name: name, Labels: { ...own } }))
       if (yield* isFilled(name, image)) return
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(fillLimit)
       for (let waitsFor: string | undefined; ;) {
@@ -114,13 +53,13 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
                   yield* put(container, () => Readable.from([marked], { objectMode: false }))
                   return true
                 }),
-          (container) => (container === undefined ? Effect.void : Effect.ignoreLogged(removeHelper(container)))
+          (container) => (container === undefined ? Effect.void : Effect.ignoreLogged(remove(container)))
         )
         if (isDone) return
         const other = yield* helperOf(name)
         waitsFor ??= other
         // The process that made it was killed, or the daemon does not answer it
-        if (other !== undefined && other === waitsFor && (yield* Clock.currentTimeMillis) >= until) yield* removeHelper(other)
+        if (other !== undefined && other === waitsFor && (yield* Clock.currentTimeMillis) >= until) yield* remove(other)
         if (other !== waitsFor) waitsFor = undefined
         yield* Effect.sleep(lookAgain)
       }

@@ -1,9 +1,9 @@
-/** The containers and volumes of workspaces at one daemon. All of them are found by their labels, whatever a state says. */
+/** The containers of workspaces at one daemon. All of them are found by their labels, whatever a state says. */
 import type { Uuid } from "@atelier/core/platform"
 import { Duration, Effect, Schedule } from "effect"
 import type Docker from "dockerode"
 import { DaemonError, type DockerDaemon, isConflict, isMissing } from "./DockerDaemon.js"
-import { type Labels, labels, withLabels, workspaceIn } from "./Labels.js"
+import { type Labels, labels, ownLabels, withLabels, workspaceIn } from "./Labels.js"
 
 /** A container as the daemon lists it. */
 export interface FoundContainer {
@@ -21,9 +21,6 @@ const concurrency = 4
 /** Between two looks at a container that another call removes. */
 const removeAgain = Schedule.spaced("250 millis")
 
-/** How often a port is asked for again that has just become free. */
-const reservations = 5
-
 /** How long the daemon may take to copy what an image has at the place of a volume. */
 const createLimit = Duration.minutes(2)
 
@@ -36,9 +33,32 @@ const stopsAtOnce = 32
 /** How long after a stop the daemon may take beyond the grace. */
 const stopMargin = Duration.seconds(30)
 
+interface Ends {
+  readonly remove: (container: string) => Effect.Effect<void, DaemonError>
+  readonly stop: (container: string, grace: Duration.Duration) => Effect.Effect<void, DaemonError>
+}
+
+/**
+ * Ends containers, those of agents before those beside them, and removes them. Agents have the grace, and sidecars, all at once, at most ten seconds after
+ * them.
+ */
+const endAllWith =
+  ({ remove, stop }: Ends) =>
+  (found: ReadonlyArray<FoundContainer>, grace: Duration.Duration): Effect.Effect<void, DaemonError> =>
+    Effect.gen(function* () {
+      const isAgent = (container: FoundContainer) => container.labels[labels.part] === "agent"
+      const removing = Effect.unsafeMakeSemaphore(concurrency).withPermits(1)
+      const end =
+        (within: Duration.Duration) =>
+        ({ id, isRunning }: FoundContainer) =>
+          Effect.zipRight(isRunning && !Duration.equals(within, Duration.zero) ? stop(id, within) : Effect.void, removing(remove(id)))
+      const [agents, sidecars] = [found.filter(isAgent), found.filter((container) => !isAgent(container))]
+      yield* Effect.forEach(agents, end(grace), { concurrency: stopsAtOnce, discard: true })
+      yield* Effect.forEach(sidecars, end(Duration.min(grace, sidecarGrace)), { concurrency: stopsAtOnce, discard: true })
+    })
+
 export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string) => {
-  const ours: Labels = { [labels.deployment]: deployment }
-  const ofWorkspace = (workspaceId: Uuid.Uuid): Labels => ({ ...ours, [labels.workspace]: workspaceId })
+  const ours: Labels = ownLabels(deployment)
 
   const list = (wanted: Labels): Effect.Effect<ReadonlyArray<FoundContainer>, DaemonError> =>
     Effect.map(
@@ -65,23 +85,6 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
     ),
     (found) => new Map(found.map(({ Labels: own }) => [own[labels.workspace] ?? "", Number(own[labels.port])]))
   )
-
-  /**
-   * Reserves a port of the machine's network for a workspace, by a volume of the port's name: the daemon makes each name only once. Returns the workspace that
-   * has the port. The next stop of the workspace removes the volume.
-   */
-  const reservePort = (workspaceId: Uuid.Uuid, port: number): Effect.Effect<string, DaemonError> => {
-    const name = `atelier-port-${port}`
-    const own = { ...ofWorkspace(workspaceId), [labels.part]: "port", [labels.keep]: "false" }
-    return ensureVolume(name, own, undefined).pipe(
-      Effect.zipRight(
-        daemon.call(`the volume ${name} cannot be read`, (docker, abortSignal) => docker.getVolume(name).inspect({ abortSignal }))
-      ),
-      // A stop of the workspace that had it may remove it between the two calls
-      Effect.retry({ times: reservations, while: isMissing }),
-      Effect.map(({ Labels: found }) => found?.[labels.workspace] ?? "")
-    )
-  }
 
   const isThere = (container: string): Effect.Effect<Docker.ContainerInspectInfo | undefined, DaemonError> =>
     daemon
@@ -123,23 +126,6 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
       )
 
   /**
-   * Ends containers, those of agents before those beside them, and removes them. Agents have the grace, and sidecars, all at once, at most ten seconds after
-   * them.
-   */
-  const endAll = (found: ReadonlyArray<FoundContainer>, grace: Duration.Duration): Effect.Effect<void, DaemonError> =>
-    Effect.gen(function* () {
-      const isAgent = (container: FoundContainer) => container.labels[labels.part] === "agent"
-      const removing = Effect.unsafeMakeSemaphore(concurrency).withPermits(1)
-      const end =
-        (within: Duration.Duration) =>
-        ({ id, isRunning }: FoundContainer) =>
-          Effect.zipRight(isRunning && !Duration.equals(within, Duration.zero) ? stop(id, within) : Effect.void, removing(remove(id)))
-      const [agents, sidecars] = [found.filter(isAgent), found.filter((container) => !isAgent(container))]
-      yield* Effect.forEach(agents, end(grace), { concurrency: stopsAtOnce, discard: true })
-      yield* Effect.forEach(sidecars, end(Duration.min(grace, sidecarGrace)), { concurrency: stopsAtOnce, discard: true })
-    })
-
-  /**
    * Creates a container. The daemon goes on with a call that is given up, so nothing interrupts it: the caller removes what its attempt has made.
    */
   const create = (name: string, settings: Docker.ContainerCreateOptions): Effect.Effect<string, DaemonError> =>
@@ -176,60 +162,18 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
       )
     )
 
-  /** Makes a volume, or finds the one of this name. */
-  const ensureVolume = (name: string, own: Labels, size: number | undefined): Effect.Effect<void, DaemonError> =>
-    Effect.asVoid(
-      Effect.uninterruptible(
-        daemon.call(`the volume ${name} cannot be made`, (docker, abortSignal) =>
-          docker.createVolume({
-            Name: name,
-            Labels: { ...ours, ...own },
-            ...(size === undefined ? {} : { DriverOpts: { size: String(size) } }),
-            abortSignal
-          })
-        )
-      )
-    )
-
-  const volumes = (
-    wanted: Labels
-  ): Effect.Effect<ReadonlyArray<{ readonly name: string; readonly labels: Labels; readonly createdAt: number }>, DaemonError> =>
-    Effect.map(
-      daemon.call("the volumes cannot be listed", (docker, abortSignal) =>
-        docker.listVolumes({ filters: withLabels(wanted), abortSignal })
-      ),
-      (found) =>
-        (found.Volumes ?? []).map((volume) => ({
-          name: volume.Name,
-          labels: volume.Labels ?? {},
-          createdAt: Date.parse(String(Reflect.get(volume, "CreatedAt")))
-        }))
-    )
-
-  const removeVolume = (name: string): Effect.Effect<void, DaemonError> =>
-    daemon
-      .call(`the volume ${name} cannot be removed`, (docker, abortSignal) => docker.getVolume(name).remove({ force: false, abortSignal }))
-      .pipe(
-        Effect.catchIf(isMissing, () => Effect.void),
-        Effect.asVoid
-      )
-
   return {
     ours,
-    ofWorkspace,
+    ofWorkspace: (workspaceId: Uuid.Uuid): Labels => ({ ...ours, [labels.workspace]: workspaceId }),
     list,
     takenPorts,
-    reservePort,
     inspect: isThere,
     remove,
-    endAll,
+    endAll: endAllWith({ remove, stop }),
     create,
     start,
     stop,
     write,
-    ensureVolume,
-    volumes,
-    removeVolume,
     workspaceOf: ({ labels: found }: Pick<FoundContainer, "labels">): Uuid.Uuid | undefined => workspaceIn(found)
   }
 }

@@ -14,6 +14,7 @@ import { labels, sidecarName } from "./Labels.js"
 import type { Networks } from "./Networks.js"
 import type { RuntimeVolume } from "./RuntimeVolume.js"
 import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
+import type { WorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 /** Containers that are prepared at once. */
 const concurrency = 4
@@ -43,6 +44,7 @@ export interface Before {
 interface Needs {
   readonly daemon: DockerDaemon
   readonly containers: WorkspaceContainers
+  readonly volumes: WorkspaceVolumes
   readonly images: Images
   readonly users: ImageUsers
   readonly runtime: RuntimeVolume
@@ -136,7 +138,7 @@ export const makeStarts = (needs: Needs) => {
         yield* timedInto(timings)("stop", "containers", containers.endAll(before.containers, options.stopGrace))
       const attempt = makeAttempt(input, { containers, known: before.volumes, say, timings })
       const agents = yield* Effect.forEach(input.agents, (wanted) => startAgent(attempt, wanted), { concurrency }).pipe(
-        Effect.onError(() => undo(attempt, containers, !hasRun))
+        Effect.onError(() => undo(attempt, needs, !hasRun))
       )
       return { agents, timings }
     }).pipe(Effect.annotateLogs({ workspace_id: input.workspace_id, deployment }))

@@ -7,9 +7,9 @@ import type { AddressInfo } from "node:net"
 import { expect, it } from "vitest"
 import { parse } from "../src/DaemonAddress.js"
 import { make } from "../src/DockerDaemon.js"
-import { makeDockerWorkspaces } from "../src/DockerWorkspaces.js"
-import { portOf } from "../src/MachinePorts.js"
+import { machinePorts, portOf } from "../src/MachinePorts.js"
 import { makeWorkspaceContainers } from "../src/WorkspaceContainers.js"
+import { makeWorkspaceVolumes } from "../src/WorkspaceVolumes.js"
 import { daemon, removeAll, skipped } from "./daemon.js"
 
 const [one, other] = ["0190a2f0-0000-7000-8000-000000000001", "0190a2f0-0000-7000-8000-000000000002"].map((id) => Uuid.Uuid.make(id)) as [
@@ -38,7 +38,7 @@ it("a port that another workspace's stop frees at that moment is reserved", asyn
   await once(server, "listening")
   try {
     const address = Effect.runSync(parse(`tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, undefined))
-    expect(await Effect.runPromise(makeWorkspaceContainers(make(address), "default").reservePort(one, 20_000))).toBe(one)
+    expect(await Effect.runPromise(makeWorkspaceVolumes(make(address), "default").reservePort(one, 20_000))).toBe(one)
   } finally {
     server.close()
     server.closeAllConnections()
@@ -52,9 +52,10 @@ it.skipIf(daemon === undefined)(`workspaces that start at one moment get ports o
   const alike = ids.filter((id) => portOf(id, new Map()) === port).slice(0, 4)
   /** Each as a server of its own, which knows nothing of the others' starts. */
   const portFor = (id: Uuid.Uuid) => {
-    const containers = makeWorkspaceContainers(make(Effect.runSync(parse(daemon, undefined))), deployment)
-    const needs = { containers, networks: { isShared: Effect.succeed(true) } } as unknown as Parameters<typeof makeDockerWorkspaces>[0]
-    return Effect.runPromise(makeDockerWorkspaces(needs).portFor(id))
+    const client = make(Effect.runSync(parse(daemon, undefined)))
+    const containers = makeWorkspaceContainers(client, deployment)
+    const volumes = makeWorkspaceVolumes(client, deployment)
+    return Effect.runPromise(machinePorts({ containers, volumes, networks: { isShared: Effect.succeed(true) } })(id))
   }
   try {
     const ports = await Promise.all(alike.map(portFor))

@@ -2,12 +2,13 @@
  * Commands of Terraform in containers of a Docker daemon of this machine, one for each command. Of the machine it has the folders of its job and the cache of
  * providers, so a template reaches no file, process or variable of the server. Docker Engine API 1.41.
  */
-import { Deferred, Duration, Effect, Exit } from "effect"
-import { request, type IncomingMessage } from "node:http"
+import { Deferred, Effect, Exit } from "effect"
+import type { IncomingMessage } from "node:http"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { PassThrough } from "node:stream"
 import { type Command, CommandError, type Running } from "./Command.js"
+import { type Calls, callsOf, callTime, field, jsonIn, numberAt, opened, textOf } from "./ContainerDaemon.js"
 import { type Bounds, type Excess, excesses } from "./Limits.js"
 import { firstExcess } from "./Watch.js"
 
@@ -36,9 +37,6 @@ export const socketIn = (host: string = `unix://${usualSocket}`): string | undef
 /** Containers of an engine, by its directory. */
 const label = "atelier.dev/terraform-directory"
 
-/** How long the daemon may take to answer a call. */
-const callTime = Duration.seconds(30)
-
 /** Milliseconds between two looks at what a container uses. */
 const lookAtContainer = 1_000
 
@@ -48,62 +46,8 @@ const threadsOfProcess = 64
 /** What a container that was ended by SIGKILL answers. */
 const killed = 137
 
-/** Bytes of an answer that are kept. */
-const maximumAnswer = 1024 * 1024
-
 /** Bytes of the header before each piece of the output. Docker Engine API, "ContainerAttach". */
 const headerSize = 8
-
-const field = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>((inner, name) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, name) : undefined), value)
-
-const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number => Number(field(value, ...path) ?? 0)
-
-interface Ask {
-  readonly method: "GET" | "POST" | "DELETE"
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
-
-const textOf = async (response: IncomingMessage): Promise<string> => {
-  const chunks: Array<Buffer> = []
-  let size = 0
-  for await (const chunk of response) {
-    size += (chunk as Buffer).length
-    if (size > maximumAnswer) throw new Error("its answer is too long")
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Sends a request to the daemon, and answers once it begins to answer. */
-const opened = (socketPath: string, { body, method, path, query = {} }: Ask, signal: AbortSignal): Promise<IncomingMessage> =>
-  new Promise((answer, fail) => {
-    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-    const search = new URLSearchParams(query).toString()
-    const sent = request(
-      {
-        socketPath,
-        method,
-        path: `/v1.41${path}${search === "" ? "" : `?${search}`}`,
-        headers: { Host: "docker", ...(bytes === undefined ? {} : { "Content-Type": "application/json", "Content-Length": bytes.length }) },
-        agent: false,
-        signal
-      },
-      answer
-    )
-    sent.once("error", fail)
-    sent.end(bytes)
-  })
 
 /** Splits the output of a container into its two streams. */
 const makeOutput = (response: IncomingMessage, onEnd: () => void): Pick<Running, "stderr" | "stdout"> => {
@@ -183,35 +127,40 @@ const settingsOf = (command: Command, { directory, options: { image, network = "
   }
 }
 
+/** What a container uses, compared with the bounds of its job. */
+const watchOf = (called: Calls["called"], id: string, { confinement: { bounds, folder, spent } }: Command) => {
+  let counted = 0
+  const look = Effect.gen(function* () {
+    const { ps, stats } = yield* Effect.all(
+      {
+        stats: called("the container cannot be measured", {
+          method: "GET",
+          path: `/containers/${id}/stats`,
+          query: { stream: "false", "one-shot": "true" }
+        }),
+        // A daemon without `ps` counts threads alone
+        ps: Effect.orElseSucceed(
+          called("the processes cannot be listed", { method: "GET", path: `/containers/${id}/top`, query: { ps_args: "-eo pid" } }),
+          () => undefined
+        )
+      },
+      { concurrency: 2 }
+    )
+    const found = field(ps, "Processes")
+    const processes = Array.isArray(found) ? found.length : 0
+    const threads = numberAt(stats, "pids_stats", "current")
+    if (processes > bounds.processes || threads >= bounds.processes * threadsOfProcess) return excesses.processes(bounds)
+    const cpuTime = numberAt(stats, "cpu_stats", "cpu_usage", "total_usage") / 1_000_000
+    spent.cpuTime += Math.max(0, cpuTime - counted)
+    counted = Math.max(counted, cpuTime)
+    return spent.cpuTime > bounds.cpuTime ? excesses.cpuTime(bounds) : undefined
+  }).pipe(Effect.orElseSucceed(() => undefined))
+  return { look, excess: firstExcess({ bounds, folder }, lookAtContainer, look) }
+}
+
 export const makeContainers = (place: Place): Containers => {
   const { directory, options, socketPath } = place
-
-  const tried = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandError> =>
-    Effect.tryPromise({
-      try: run,
-      catch: (cause) => new CommandError({ message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
-    })
-
-  /** Gives up what the daemon does not answer in time, also where the caller cannot be interrupted. */
-  const bounded = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandError> =>
-    tried(what, run).pipe(
-      // A bound waits for what it interrupts
-      Effect.interruptible,
-      Effect.timeoutFail({
-        duration: callTime,
-        onTimeout: () => new CommandError({ message: `${what}: the Docker daemon has not answered within ${Duration.format(callTime)}` })
-      })
-    )
-
-  /** Calls the daemon, and returns its answer. */
-  const called = (what: string, ask: Ask): Effect.Effect<unknown, CommandError> =>
-    bounded(what, async (signal) => {
-      const response = await opened(socketPath, ask, signal)
-      const text = await textOf(response)
-      const status = response.statusCode ?? 0
-      if (status >= 300 && status !== 304) throw new Error(String(field(jsonIn(text), "message") ?? `the Docker daemon answers ${status}`))
-      return jsonIn(text)
-    })
+  const { bounded, called } = callsOf(socketPath)
 
   const remove = (id: string) =>
     Effect.ignoreLogged(
@@ -247,37 +196,6 @@ export const makeContainers = (place: Place): Containers => {
           : new CommandError({ message })
       )
     )
-
-  /** What a container uses, compared with the bounds of its job. */
-  const watchOf = (id: string, { confinement: { bounds, folder, spent } }: Command) => {
-    let counted = 0
-    const look = Effect.gen(function* () {
-      const { ps, stats } = yield* Effect.all(
-        {
-          stats: called("the container cannot be measured", {
-            method: "GET",
-            path: `/containers/${id}/stats`,
-            query: { stream: "false", "one-shot": "true" }
-          }),
-          // A daemon without `ps` counts threads alone
-          ps: Effect.orElseSucceed(
-            called("the processes cannot be listed", { method: "GET", path: `/containers/${id}/top`, query: { ps_args: "-eo pid" } }),
-            () => undefined
-          )
-        },
-        { concurrency: 2 }
-      )
-      const found = field(ps, "Processes")
-      const processes = Array.isArray(found) ? found.length : 0
-      const threads = numberAt(stats, "pids_stats", "current")
-      if (processes > bounds.processes || threads >= bounds.processes * threadsOfProcess) return excesses.processes(bounds)
-      const cpuTime = numberAt(stats, "cpu_stats", "cpu_usage", "total_usage") / 1_000_000
-      spent.cpuTime += Math.max(0, cpuTime - counted)
-      counted = Math.max(counted, cpuTime)
-      return spent.cpuTime > bounds.cpuTime ? excesses.cpuTime(bounds) : undefined
-    }).pipe(Effect.orElseSucceed(() => undefined))
-    return { look, excess: firstExcess({ bounds, folder }, lookAtContainer, look) }
-  }
 
   /** The kernel ends what exceeds the memory of a container, and the daemon tells of it after the end. */
   const lastLook = (id: string, bounds: Bounds): Effect.Effect<Excess | undefined> =>
@@ -317,7 +235,7 @@ export const makeContainers = (place: Place): Containers => {
       const output = makeOutput(attached, () => Deferred.unsafeDone(closed, Exit.void))
       yield* called("the container of Terraform cannot be started", { method: "POST", path: `/containers/${id}/start` })
       followEnd(id, ended, lost)
-      const { excess, look } = watchOf(id, command)
+      const { excess, look } = watchOf(called, id, command)
       const { bounds } = command.confinement
       return {
         ...output,

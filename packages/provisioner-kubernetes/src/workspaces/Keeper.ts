@@ -3,16 +3,14 @@
  * says whether it is to run, so any number of servers may do this beside each other.
  */
 import type { TellOutage } from "@atelier/core/provisioning"
-import { Clock, Effect, Exit, Option, Redacted, Schedule, Schema, Scope } from "effect"
-import { gunzipSync } from "node:zlib"
-import { ClusterError, silence } from "../cluster/ClusterError.js"
-import { Pod, Secret } from "../cluster/Objects.js"
+import { Clock, Effect, Exit, Option, Redacted, Schedule, Scope } from "effect"
+import type { Pod } from "../cluster/Objects.js"
 import type { PodWatch } from "../cluster/PodWatch.js"
-import type { Manifest, Resources } from "../cluster/Resources.js"
+import type { Resources } from "../cluster/Resources.js"
 import type { Change } from "../cluster/Watch.js"
-import { ownedBy } from "../render/Objects.js"
 import type { Settings } from "../Settings.js"
 import { endOf, isOfLostNode, lossOf } from "./Progress.js"
+import { restoring } from "./Restoration.js"
 
 interface Needs {
   readonly resources: Resources
@@ -38,20 +36,61 @@ const concurrency = 8
 /** Reasons that wait to be told; older ones are left out. */
 const maximumOutages = 1_000
 
-const Manifested = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+/** Returns what holds the watch or lets go of it, as it is needed then. */
+const holding = (watch: PodWatch, isNeeded: () => boolean) =>
+  Effect.gen(function* () {
+    let holder: Scope.CloseableScope | undefined
+    const turn = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    const release = Effect.suspend(() => {
+      const last = holder
+      holder = undefined
+      return last === undefined ? Effect.void : Scope.close(last, Exit.void)
+    })
+    yield* Effect.addFinalizer(() => release)
+    return turn(
+      Effect.suspend(() => {
+        if (!isNeeded()) return release
+        if (holder !== undefined) return Effect.void
+        return Effect.flatMap(Scope.make(), (scope) => {
+          holder = scope
+          return Scope.extend(watch.hold, scope)
+        })
+      })
+    )
+  })
 
-const decoded = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString()
+/** Outages that wait to be told, one of each Pod. */
+const makeOutages = () => {
+  const waiting = new Map<string, { readonly token: string; readonly message: string }>()
+  return {
+    add: (name: string, outage: { readonly token: string; readonly message: string }): void => {
+      if (waiting.size < maximumOutages) waiting.set(name, outage)
+    },
+    tell: (tell: TellOutage): Effect.Effect<void> =>
+      Effect.suspend(() =>
+        Effect.forEach(
+          [...waiting.entries()],
+          ([name, { message, token }]) =>
+            Effect.zipRight(
+              tell({ token: Redacted.make(token), message }),
+              Effect.sync(() => waiting.delete(name))
+            ),
+          { discard: true }
+        )
+      )
+  }
+}
 
 export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect<Keeper, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { namespace } = settings
+    const restore = restoring({ resources, settings })
     /** Names of Pods that exist, as the watch has told. */
     const present = new Set<string>()
     /** Names that the list in progress has told. */
     let listed: Set<string> | undefined
     /** Names of Pods that are to run and have not been seen yet. */
     const expected = new Set<string>()
-    const outages = new Map<string, { readonly token: string; readonly message: string }>()
+    const outages = makeOutages()
     /** How often a Pod was made again, and when last. */
     const attempts = new Map<string, { readonly count: number; readonly at: number }>()
     /** Why Pods are looked at, by name, and those that are being looked at. */
@@ -59,77 +98,24 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
     const busy = new Set<string>()
     const scope = yield* Effect.scope
     const permits = yield* Effect.makeSemaphore(concurrency)
-    let holder: Scope.CloseableScope | undefined
 
     /** The watch runs while there are Pods to look after. */
-    const holdOrRelease = (yield* Effect.makeSemaphore(1)).withPermits(1)(
-      Effect.suspend(() => {
-        const isNeeded = present.size > 0 || expected.size > 0
-        if (isNeeded === (holder !== undefined)) return Effect.void
-        if (!isNeeded) {
-          const last = holder
-          holder = undefined
-          return last === undefined ? Effect.void : Scope.close(last, Exit.void)
-        }
-        return Effect.flatMap(Scope.make(), (scope) => {
-          holder = scope
-          return Scope.extend(watch.hold, scope)
-        })
-      })
-    )
+    const holdOrRelease = yield* holding(watch, () => present.size > 0 || expected.size > 0)
 
-    const secretOf = (name: string) => resources.get("secrets", Secret, namespace, name)
-
-    const manifestOf = (secret: Secret) =>
-      Effect.try({
-        try: () => gunzipSync(Buffer.from(secret.data?.["pod"] ?? "", "base64")).toString(),
-        catch: () => silence("read the Pod of a start", "it is broken")
-      }).pipe(
-        Effect.flatMap(Schema.decode(Manifested)),
-        Effect.mapError((error) => (error instanceof ClusterError ? error : silence("read the Pod of a start", "it is broken")))
-      )
-
-    /** The Pod of a name, if it can go on as it is. One that has ended, or whose node is lost, is deleted. */
-    const survivor = (name: string) =>
-      Effect.gen(function* () {
-        const pod = yield* resources.get("pods", Pod, namespace, name)
-        if (Option.isNone(pod)) return false
-        const { metadata } = pod.value
-        if (endOf(pod.value) !== undefined || isOfLostNode(pod.value)) {
-          yield* resources.remove("pods", namespace, name, { uid: metadata.uid, grace: 0 })
-          return false
-        }
-        if (metadata.deletionTimestamp) return yield* silence(`make the Pod ${name}`, "the earlier one still ends")
-        return true
-      })
-
-    /** Makes a Pod again if the Secret of its start is there; otherwise it has been stopped. */
-    const restore = (name: string, reason: string) =>
-      Effect.gen(function* () {
-        const secret = yield* secretOf(name)
-        if (Option.isNone(secret) || secret.value.metadata.deletionTimestamp) return
-        if (yield* survivor(name)) return
-        const manifest = yield* manifestOf(secret.value)
-        const { metadata } = secret.value
-        const labels = { ...Object(Object(manifest["metadata"])["labels"]), ...metadata.labels, "atelier.dev/part": "agent" }
-        const relabelled = { ...manifest, metadata: { ...Object(manifest["metadata"]), labels } }
-        const isMade = yield* resources.create("pods", namespace, ownedBy(metadata, relabelled) as unknown as Manifest).pipe(
-          Effect.as(true),
-          // Another server was faster, and tells of it
-          Effect.catchIf(
-            (error) => error.isPresent,
-            () => Effect.succeed(false)
-          )
-        )
-        if (!isMade) return
-        attempts.set(name, { count: (attempts.get(name)?.count ?? 0) + 1, at: yield* Clock.currentTimeMillis })
-        if (outages.size < maximumOutages)
-          outages.set(name, {
-            token: decoded(secret.value.data?.["token"]),
-            message: `The Pod of the workspace is started again: ${reason}.`
+    /** Makes a Pod again, and notes why, for the workspace's log. */
+    const restored = (name: string, reason: string) =>
+      restore(name).pipe(
+        Effect.flatMap(
+          Option.match({
+            onNone: () => Effect.void,
+            onSome: (token) =>
+              Effect.gen(function* () {
+                attempts.set(name, { count: (attempts.get(name)?.count ?? 0) + 1, at: yield* Clock.currentTimeMillis })
+                outages.add(name, { token, message: `The Pod of the workspace is started again: ${reason}.` })
+                yield* Effect.logInfo(`the Pod ${name} is started again: ${reason}`)
+              })
           })
-        yield* Effect.logInfo(`the Pod ${name} is started again: ${reason}`)
-      }).pipe(
+        ),
         permits.withPermits(1),
         Effect.tapError((error) => Effect.logWarning(`the Pod ${name} cannot be started again yet: ${error.message}`)),
         Effect.retry(pauses),
@@ -151,7 +137,7 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
         const reason = reasons.get(name)
         reasons.delete(name)
         if (reason !== undefined)
-          return pause(name).pipe(Effect.zipRight(restore(name, reason)), Effect.zipRight(Effect.suspend(() => lookAfter(name))))
+          return pause(name).pipe(Effect.zipRight(restored(name, reason)), Effect.zipRight(Effect.suspend(() => lookAfter(name))))
         busy.delete(name)
         expected.delete(name)
         return holdOrRelease
@@ -199,7 +185,6 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
       })
 
     yield* watch.onChange(onChange)
-    yield* Effect.addFinalizer(() => (holder === undefined ? Effect.void : Scope.close(holder, Exit.void)))
 
     return {
       keep: (names) =>
@@ -212,18 +197,6 @@ export const makeKeeper = ({ resources, settings, watch }: Needs): Effect.Effect
             : Effect.void
           return Effect.zipRight(holdOrRelease, begun)
         }),
-      tellOutages: (tell) =>
-        Effect.suspend(() => {
-          const told = [...outages.entries()]
-          return Effect.forEach(
-            told,
-            ([name, { message, token }]) =>
-              Effect.zipRight(
-                tell({ token: Redacted.make(token), message }),
-                Effect.sync(() => outages.delete(name))
-              ),
-            { discard: true }
-          )
-        })
+      tellOutages: outages.tell
     }
   })

@@ -1,11 +1,12 @@
 /** Waiting for Pods: to run, and to be gone. */
-import { Clock, Deferred, Duration, Effect, Fiber, Option, type Scope, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Option, type Scope } from "effect"
 import type { Api } from "../cluster/Api.js"
 import { ClusterError } from "../cluster/ClusterError.js"
 import { Event, Pod } from "../cluster/Objects.js"
 import { nextWithin, type PodWatch } from "../cluster/PodWatch.js"
-import { pathOf, type Resources } from "../cluster/Resources.js"
+import type { Resources } from "../cluster/Resources.js"
 import type { Settings } from "../Settings.js"
+import { podOutput } from "./PodOutput.js"
 import { type Progress, progressOf } from "./Progress.js"
 import { type Report, WorkspaceFailure } from "./WorkspaceFailure.js"
 
@@ -41,55 +42,22 @@ const awaited = "atelier.dev/awaited"
 /** Milliseconds until the scheduler is told of a waiting Pod's claims for the first time; each further pause is twice as long. */
 const firstReminder = 1_000
 
-/** Lines of a container's output that go to a build's log. */
-const lastLines = 100
+/** Writes events into the build's log, each once. */
+const reportEvents = (report: Report) => {
+  const known = new Set<string>()
+  return ({ message, metadata, reason, type }: Event) =>
+    Effect.suspend(() => {
+      const text = `${reason ?? "Event"}: ${(message ?? "").slice(0, 1_000)}`
+      const id = `${metadata.uid} ${text}`
+      if (known.has(id) || known.size >= 500) return Effect.void
+      known.add(id)
+      return report(text, type === "Warning" ? "warn" : "info")
+    })
+}
 
 export const waits = ({ api, resources, settings, watch }: Needs) => {
   const { namespace } = settings
-  const logPath = (pod: string) => `${pathOf("pods", namespace)}/${encodeURIComponent(pod)}/log`
-
-  /** The last lines of a container's output; empty where they cannot be had. */
-  const tail = (pod: string, container: string, isPrevious: boolean): Effect.Effect<ReadonlyArray<string>> =>
-    api
-      .lines(
-        {
-          doing: `read the output of ${pod}`,
-          path: logPath(pod),
-          query: { container, tailLines: String(lastLines), limitBytes: "262144", ...(isPrevious ? { previous: "true" } : {}) }
-        },
-        "20 seconds"
-      )
-      .pipe(
-        Stream.runCollect,
-        Effect.map((lines) => [...lines]),
-        Effect.catchAll(() => Effect.succeed([]))
-      )
-
-  /** Puts the end of a container's output into the build's log. */
-  const reportTail = (pod: string, container: string, isPrevious: boolean, report: Report) =>
-    Effect.gen(function* () {
-      const lines = yield* tail(pod, container, isPrevious)
-      if (lines.length === 0) return
-      yield* report(`The last lines of the container ${container}:`)
-      for (const line of lines) yield* report(`  ${line}`)
-    })
-
-  /** The agent's output from its beginning, as it comes. */
-  const output = (pod: string): Stream.Stream<string, ClusterError> =>
-    api.lines({ doing: `follow the output of ${pod}`, path: logPath(pod), query: { container: "agent", follow: "true" } }, "1 minute")
-
-  const reportEvents = (report: Report) => {
-    const known = new Set<string>()
-    return ({ message, metadata, reason, type }: Event) =>
-      Effect.suspend(() => {
-        const text = `${reason ?? "Event"}: ${(message ?? "").slice(0, 1_000)}`
-        const id = `${metadata.uid} ${text}`
-        if (known.has(id) || known.size >= 500) return Effect.void
-        known.add(id)
-        return report(text, type === "Warning" ? "warn" : "info")
-      })
-  }
-
+  const { output, reportTail } = podOutput({ api, namespace })
   const ended = (pod: string, progress: Extract<Progress, { readonly _tag: "Ended" }>, report: Report) =>
     Effect.zipRight(
       reportTail(pod, progress.container, progress.isPrevious, report),

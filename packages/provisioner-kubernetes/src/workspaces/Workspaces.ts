@@ -1,12 +1,12 @@
 /** Workspaces as objects of one namespace: started, stopped and deleted. Every step finds what an earlier one left, by labels and names. */
 import type { Uuid } from "@atelier/core/platform"
 import type { BuildMetadata, EngineTiming } from "@atelier/core/provisioning"
-import { Clock, Effect, Exit, Option, type Stream } from "effect"
+import { Clock, Effect, Exit, type Stream } from "effect"
 import type { Api } from "../cluster/Api.js"
 import type { ClusterError } from "../cluster/ClusterError.js"
 import { Any, type Pod, Pod as PodSchema } from "../cluster/Objects.js"
 import type { PodWatch } from "../cluster/PodWatch.js"
-import { type Kind, type Manifest, type Resources, selectorOf } from "../cluster/Resources.js"
+import { type Manifest, type Resources, selectorOf } from "../cluster/Resources.js"
 import type { ContainerSpec } from "@atelier/provisioner/container"
 import { agentLabels, agentObject, label, workspaceLabels } from "../render/Names.js"
 import { claimsOf, maximumSecret, networkPolicyOf, ownedBy, secretOf } from "../render/Objects.js"
@@ -15,6 +15,7 @@ import type { JsonObject } from "../render/StrategicMerge.js"
 import { refusals } from "../render/User.js"
 import type { Settings } from "../Settings.js"
 import { waits } from "./Waits.js"
+import { workspaceObjects } from "./WorkspaceObjects.js"
 import { type Report, WorkspaceFailure } from "./WorkspaceFailure.js"
 
 /** An agent that a build starts. */
@@ -60,107 +61,40 @@ export interface WorkspacesInput {
   readonly rights: Effect.Effect<void, ClusterError>
 }
 
-/** How often an object that is in the way of a start is removed. */
-const createAttempts = 3
-
 /** Seconds that the Pods of a start that failed have to end. */
 const graceOfFailure = 5
 
+interface AgentInput extends AgentStart {
+  readonly metadata: BuildMetadata
+  readonly files: Uint8Array | undefined
+  readonly report: Report
+  readonly timed: Timed
+}
+
 const failure = (error: ClusterError | WorkspaceFailure): WorkspaceFailure =>
   error._tag === "WorkspaceFailure" ? error : new WorkspaceFailure({ message: error.message })
+
+const timedInto =
+  (timings: Array<EngineTiming>): Timed =>
+  (action, resource, work) =>
+    Effect.gen(function* () {
+      const started_at = yield* Clock.currentTimeMillis
+      const result = yield* work
+      timings.push({ stage: "apply", source: "kubernetes", action, resource, started_at, ended_at: yield* Clock.currentTimeMillis })
+      return result
+    })
+
+/** Whether a Pod is that of an agent, runs, and belongs to the build. */
+const isRunningBy =
+  (name: string, buildId: Uuid.Uuid) =>
+  ({ metadata, status }: Pod): boolean =>
+    metadata.name === name && metadata.labels?.[label.build] === buildId && !metadata.deletionTimestamp && status?.phase === "Running"
 
 export const makeWorkspaces = (input: WorkspacesInput) => {
   const { awaitAgent, resources, rights, runtime, settings, watch } = input
   const { deployment, namespace } = settings
   const { output, reportTail, untilGone, untilRunning } = waits(input)
-
-  const withLabels = (workspaceId: Uuid.Uuid) => ({ labelSelector: selectorOf(workspaceLabels(deployment, workspaceId)) })
-
-  /** Deletes what lets a workspace run, and waits for its Pods to end. Returns the objects. */
-  const halt = (workspaceId: Uuid.Uuid, report: Report, grace?: number): Effect.Effect<ReadonlyArray<Any>, ClusterError> =>
-    Effect.gen(function* () {
-      const removed = (kind: Kind) =>
-        Effect.gen(function* () {
-          const objects = yield* resources.list(kind, Any, namespace, withLabels(workspaceId))
-          const options = kind === "pods" && grace !== undefined ? { grace } : {}
-          yield* Effect.forEach(objects, ({ metadata: { name, uid } }) => resources.remove(kind, namespace, name, { uid, ...options }), {
-            concurrency: 4,
-            discard: true
-          })
-          return objects
-        })
-      // The Secret is what says that the workspace is to run: another server may make its Pod until then
-      const secrets = yield* removed("secrets")
-      const [pods, policies] = yield* Effect.all([removed("pods"), removed("networkpolicies")], { concurrency: "unbounded" })
-      yield* Effect.forEach(pods, ({ metadata: { name, uid } }) => untilGone(name, uid, report), {
-        concurrency: "unbounded",
-        discard: true
-      })
-      return [...secrets, ...pods, ...policies]
-    })
-
-  /**
-   * Makes an object of a start. One that belongs to its Secret may be there: a lost answer had the call repeated, or another server made the Pod. One that
-   * belongs to an earlier Secret ends with that, and is made anew. A Secret that is there may have another token.
-   */
-  const create = (kind: Kind, object: Manifest, report: Report): Effect.Effect<Any, ClusterError> => {
-    const { labels, name, ownerReferences: [owner] = [] } = object.metadata
-    const attempt = (left: number): Effect.Effect<Any, ClusterError> =>
-      resources.create(kind, namespace, object).pipe(
-        Effect.catchIf(
-          (error) => error.isPresent && left > 0,
-          (error) =>
-            Effect.gen(function* () {
-              const found = yield* resources.get(kind, Any, namespace, name)
-              if (Option.isSome(found)) {
-                const { deletionTimestamp, labels: own, ownerReferences, uid } = found.value.metadata
-                if (own?.[label.workspace] !== labels[label.workspace]) return yield* error
-                if (owner !== undefined && !deletionTimestamp && ownerReferences?.some((one) => one.uid === owner.uid)) return found.value
-                yield* resources.remove(kind, namespace, name, { uid })
-                if (kind === "pods") yield* untilGone(name, uid, report)
-              }
-              return yield* attempt(left - 1)
-            })
-        )
-      )
-    return attempt(createAttempts)
-  }
-
-  /** Makes the claims of the volumes that are missing, and lets those grow that are too small. */
-  const claim = (metadata: BuildMetadata, spec: ContainerSpec, report: Report) =>
-    Effect.forEach(
-      claimsOf(settings, metadata, spec),
-      (object) =>
-        resources.create("persistentvolumeclaims", namespace, object).pipe(
-          Effect.zipRight(report(`Made the volume ${object.metadata.name}.`)),
-          // What was asked of the cluster is there when a canceled start looks for it
-          Effect.uninterruptible,
-          Effect.catchIf(
-            (error) => error.isPresent,
-            () =>
-              resources
-                .patch("persistentvolumeclaims", namespace, object.metadata.name, {
-                  spec: { resources: Object(object["spec"])["resources"] }
-                })
-                .pipe(
-                  Effect.asVoid,
-                  // Most kinds of volumes cannot become smaller, and some cannot grow: they are used as they are
-                  Effect.catchIf(
-                    ({ message, status }) => status === 422 || /only dynamically provisioned|can not be less/.test(message),
-                    () => Effect.void
-                  )
-                )
-          )
-        ),
-      { discard: true }
-    )
-
-  interface AgentInput extends AgentStart {
-    readonly metadata: BuildMetadata
-    readonly files: Uint8Array | undefined
-    readonly report: Report
-    readonly timed: Timed
-  }
+  const { claim, create, halt, withLabels } = workspaceObjects({ resources, settings, untilGone })
 
   const startAgent = ({ environment, files, metadata, report, spec, timed, token }: AgentInput) =>
     Effect.gen(function* () {
@@ -211,13 +145,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
           return yield* new WorkspaceFailure({ message: `files: are larger than ${maximumSecret} bytes when they are compressed` })
         yield* rights
         const timings: Array<EngineTiming> = []
-        const timed: Timed = (action, resource, work) =>
-          Effect.gen(function* () {
-            const started_at = yield* Clock.currentTimeMillis
-            const result = yield* work
-            timings.push({ stage: "apply", source: "kubernetes", action, resource, started_at, ended_at: yield* Clock.currentTimeMillis })
-            return result
-          })
+        const timed = timedInto(timings)
         // A start that is repeated after a crash may have given its users a workspace already
         let hasRun = false
         const started = yield* Effect.gen(function* () {
@@ -257,17 +185,7 @@ export const makeWorkspaces = (input: WorkspacesInput) => {
     /** Whether the Pod of each agent runs, by the build with this id. */
     runs: (workspaceId: Uuid.Uuid, buildId: Uuid.Uuid, agents: ReadonlyArray<string>): Effect.Effect<boolean, WorkspaceFailure> =>
       resources.list("pods", PodSchema, namespace, withLabels(workspaceId)).pipe(
-        Effect.map((pods) =>
-          agents.every((agent) =>
-            pods.some(
-              ({ metadata, status }) =>
-                metadata.name === agentObject(workspaceId, agent) &&
-                metadata.labels?.[label.build] === buildId &&
-                !metadata.deletionTimestamp &&
-                status?.phase === "Running"
-            )
-          )
-        ),
+        Effect.map((pods) => agents.every((agent) => pods.some(isRunningBy(agentObject(workspaceId, agent), buildId)))),
         Effect.mapError(failure)
       ),
 
