@@ -79,7 +79,9 @@ export const runningWorkspaces = ({ agents, grace, root, supervisors }: Needs) =
   const startAll = (state: WorkspaceState, wanted: WorkspaceStart["agents"], report: Report) =>
     Effect.gen(function* () {
       const { workspace_build_id, workspace_id } = state
-      yield* writeRecord(pathsOf(root, workspace_id), { version: 1, workspace_build_id, wanted: "running", processes: [] })
+      // The start of an agent notes its process and the build, before the agent begins
+      if (wanted.length === 0)
+        yield* writeRecord(pathsOf(root, workspace_id), { version: 1, workspace_build_id, wanted: "running", processes: [] })
       let processes: NotedProcesses = []
       const running: Array<readonly [StateAgent, Watched]> = []
       for (const agent of wanted) {

@@ -67,10 +67,12 @@ export const identify = (root: string): Effect.Effect<Uuid.Uuid, DirectoryError>
 /** Makes a folder unless there is one. Returns whether it has made it. */
 const makeFolder = (path: string): Effect.Effect<boolean, DirectoryError> =>
   Effect.gen(function* () {
+    const isMade = yield* attemptUnless(["EEXIST"], `the folder ${path} cannot be made`, () =>
+      fs.mkdir(path, { mode: 0o700 }).then(() => true)
+    )
+    if (isMade === true) return true
     const stat = yield* statOf(path)
-    if (stat === undefined) yield* attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { mode: 0o700 }))
-    else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is not a folder` })
-    return stat === undefined
+    return stat?.isDirectory() === true ? false : yield* new DirectoryError({ message: `${path} is not a folder` })
   })
 
 /** Makes the folders of one workspace. Returns whether there was none of them. */
@@ -114,14 +116,15 @@ export const placeFile = (home: string, { bytes, mode, overwrite, path }: Placed
 
 /** Replaces a file in one step, or leaves everything as it was. */
 export const replaceFile = (target: string, bytes: Uint8Array, mode: number): Effect.Effect<void, DirectoryError> => {
+  const ownersOnly = 0o600
   const fresh = `${target}.${randomUUID()}.new`
   const { O_CREAT, O_EXCL, O_WRONLY } = constants
   return attempt(`the file ${target} cannot be written`, async () => {
-    const file = await fs.open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    const file = await fs.open(fresh, O_WRONLY | O_CREAT | O_EXCL, ownersOnly)
     try {
       await file.writeFile(bytes)
-      // The mode given to open is reduced by the process's umask
-      await file.chmod(mode)
+      // The process's umask takes bits of other users from the mode that is given to open
+      if (mode !== ownersOnly) await file.chmod(mode)
     } finally {
       await file.close()
     }
