@@ -76,7 +76,7 @@ export default defineConfig({
     conditions: ["atelier-source", "module", "browser", "development|production"],
     alias: {
       // The library writes style elements into the page, which its policy forbids
-      "react-remove-scroll": fileURLToPath(new URL("src/ui/ScrollLock.tsx", import.meta.url))
+      "react-remove-scroll": fileURLToPath(new URL("src/ui/floating/ScrollLock.tsx", import.meta.url))
     }
   },
   build: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { axisTime, fullTime } from "../src/ui/chartTime.js"
+import { axisTime, fullTime } from "../src/ui/charts/chartTime.js"
 
 const day = 86_400_000
 const midnight = Date.UTC(2026, 10, 1)

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { pictureType } from "../src/screens/files/paths.js"
-import { languageOf } from "../src/ui/languages.js"
+import { languageOf } from "../src/ui/text/languages.js"
 
 it("takes names of an object's own members for names of files", () => {
   for (const name of ["constructor", "x.constructor", "__proto__", "a.__proto__", "toString"]) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { chosenFiles, maximumEntries, readDropped, TooManyFiles } from "../src/screens/files/dropped.js"
 import { ancestors, bytesOf, contentOf, folderOf, isName, nameOf, pictureType, within } from "../src/screens/files/paths.js"
 import { OutputLines } from "../src/screens/processes/lines.js"
-import { byteText } from "../src/ui/bytes.js"
+import { byteText } from "../src/ui/page/bytes.js"
 import { editorsOf, folderOf as editorFolder } from "../src/screens/workspaces/detail/editors.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

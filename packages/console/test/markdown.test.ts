@@ -1,7 +1,7 @@
 /** Texts in Markdown that were written to stop the page. */
 import type { Token } from "marked"
 import { describe, expect, it } from "vitest"
-import { maximumDepth, tokensOf } from "../src/ui/markdownTokens.js"
+import { maximumDepth, tokensOf } from "../src/ui/text/markdownTokens.js"
 
 const depthOf = (tokens: ReadonlyArray<Token>): number =>
   tokens.reduce((deepest, token) => Math.max(deepest, 1 + depthOf("tokens" in token ? (token.tokens ?? []) : [])), 0)

@@ -1,7 +1,7 @@
 /** The order of lists that the page holds whole. */
 import { describe, expect, it } from "vitest"
-import { byNumber, byText, byTime, sortedRows } from "../src/ui/sorted.js"
-import type { Column } from "../src/ui/Table.js"
+import { byNumber, byText, byTime, sortedRows } from "../src/ui/lists/sorted.js"
+import type { Column } from "../src/ui/lists/Table.js"
 
 interface Row {
   readonly name: string

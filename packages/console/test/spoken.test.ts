@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { spoken } from "../src/ui/spoken.js"
+import { spoken } from "../src/ui/page/spoken.js"
 
 it("names of the interface are said in words", () => {
   expect(["display_name", "idpsync_settings", "api_key", "template_rbac", "constructor"].map(spoken)).toStrictEqual([

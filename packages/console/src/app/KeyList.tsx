@@ -1,7 +1,7 @@
 /** All keys. */
 import { keysText } from "../texts/shell.js"
-import { Dialog } from "../ui/Dialog.js"
-import { Keys } from "../ui/Keys.js"
+import { Dialog } from "../ui/floating/Dialog.js"
+import { Keys } from "../ui/page/Keys.js"
 import { navigation } from "./navigation.js"
 import "./KeyList.css"
 

@@ -1,6 +1,6 @@
 /** The lines of a provisioner's job. */
 import type { ProvisionerJobLog } from "@atelier/client"
-import type { LogLine } from "../ui/Log.js"
+import type { LogLine } from "../ui/text/Log.js"
 
 /** Puts a heading before the first line of each stage. */
 export const jobLines = (logs: ReadonlyArray<ProvisionerJobLog>): ReadonlyArray<LogLine> =>

@@ -81,7 +81,7 @@ export const usePages = <Row>({ fetch, queryKey, refetchAfter, size = 100 }: Pag
   }
 }
 
-/** A list that the server answers whole, as the tables of `ui/PagedTable` take it. */
+/** A list that the server answers whole, as the tables of `ui/lists/PagedTable` take it. */
 export const wholePages = <Row>({
   data,
   error,

@@ -4,9 +4,9 @@ import * as userSecrets from "@atelier/client/userSecrets"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { accountText, secretsText } from "../../texts/account.js"
-import { Button } from "../../ui/Button.js"
-import { Checkbox, Field, Input, SecretInput, Select, TextArea } from "../../ui/Field.js"
-import { Form, FormActions, SubmitButton } from "../../ui/Form.js"
+import { Button } from "../../ui/forms/Button.js"
+import { Checkbox, Field, Input, SecretInput, Select, TextArea } from "../../ui/forms/Field.js"
+import { Form, FormActions, SubmitButton } from "../../ui/forms/Form.js"
 import { textIn } from "./textIn.js"
 
 interface SecretFormProps {

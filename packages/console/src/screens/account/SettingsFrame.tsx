@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { accountText } from "../../texts/account.js"
-import { Page, PageHeader } from "../../ui/Page.js"
-import { Tabs } from "../../ui/Tabs.js"
+import { Page, PageHeader } from "../../ui/page/Page.js"
+import { Tabs } from "../../ui/page/Tabs.js"
 import { accountPlaces } from "./places.js"
 import "./account.css"
 

@@ -6,9 +6,9 @@ import { useState } from "react"
 import { client } from "../../app/client.js"
 import { isWebAddress } from "../../app/config.js"
 import { createText } from "../../texts/create.js"
-import { Avatar } from "../../ui/Avatar.js"
-import { ButtonAnchor } from "../../ui/Button.js"
-import { Section } from "../../ui/Page.js"
+import { Avatar } from "../../ui/page/Avatar.js"
+import { ButtonAnchor } from "../../ui/forms/Button.js"
+import { Section } from "../../ui/page/Page.js"
 import "./ExternalAccounts.css"
 
 const askAgain = 2_000

@@ -1,5 +1,5 @@
 /** A gallery whose cards are still read. */
-import { Skeleton, SkeletonLines } from "../../ui/States.js"
+import { Skeleton, SkeletonLines } from "../../ui/page/States.js"
 import "./Gallery.css"
 
 export const GallerySkeleton = () => (

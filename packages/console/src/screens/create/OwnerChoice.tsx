@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { client } from "../../app/client.js"
 import { createText } from "../../texts/create.js"
-import { Avatar } from "../../ui/Avatar.js"
-import { Combobox } from "../../ui/Combobox.js"
+import { Avatar } from "../../ui/page/Avatar.js"
+import { Combobox } from "../../ui/forms/Combobox.js"
 
 interface Props {
   readonly organization: string

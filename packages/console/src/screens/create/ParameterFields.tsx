@@ -1,8 +1,8 @@
 /** The fields of a template's form, and what is known about it as a whole. */
 import type { PreviewParameter } from "@atelier/client"
 import { createText } from "../../texts/create.js"
-import { Callout } from "../../ui/Callout.js"
-import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Callout } from "../../ui/page/Callout.js"
+import { ErrorState, SkeletonLines } from "../../ui/page/States.js"
 import { ParameterField } from "./ParameterField.js"
 import { type ParameterForm, valueOf } from "./parameterForm.js"
 

@@ -1,7 +1,7 @@
 import type { OAuth2ProviderApp } from "@atelier/client"
 import { applicationsText } from "../../texts/deployment.js"
 import { organizationsText } from "../../texts/people.js"
-import { Field, Input } from "../../ui/Field.js"
+import { Field, Input } from "../../ui/forms/Field.js"
 
 /** The fields of an OAuth2 application, of a form that registers or changes one. */
 export const ApplicationFields = ({ application }: { readonly application?: OAuth2ProviderApp }) => (

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react"
 import { type Check, useMay } from "../../app/session.js"
 import { deploymentText } from "../../texts/deployment.js"
-import { Page, PageHeader } from "../../ui/Page.js"
-import { NoAccess } from "../../ui/States.js"
-import { Tabs } from "../../ui/Tabs.js"
+import { Page, PageHeader } from "../../ui/page/Page.js"
+import { NoAccess } from "../../ui/page/States.js"
+import { Tabs } from "../../ui/page/Tabs.js"
 import { deploymentParts, optionsCheck, partChecks } from "./parts.js"
 import "./deployment.css"
 

@@ -1,6 +1,6 @@
 import { Navigate } from "@tanstack/react-router"
 import { useMay } from "../../app/session.js"
-import { NoAccess } from "../../ui/States.js"
+import { NoAccess } from "../../ui/page/States.js"
 import { deploymentParts, partChecks } from "./parts.js"
 
 /** Leads to the first part of the deployment that the user may see. */

@@ -1,9 +1,9 @@
 /** Asks before something is left that would be lost. */
 import { useBlocker } from "@tanstack/react-router"
 import { filesText } from "../../texts/files.js"
-import { Button } from "../../ui/Button.js"
-import { Dialog } from "../../ui/Dialog.js"
-import { FormActions } from "../../ui/Form.js"
+import { Button } from "../../ui/forms/Button.js"
+import { Dialog } from "../../ui/floating/Dialog.js"
+import { FormActions } from "../../ui/forms/Form.js"
 
 export interface Address {
   readonly pathname: string

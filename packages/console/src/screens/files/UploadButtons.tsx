@@ -2,7 +2,7 @@
 import { FolderUp, Upload } from "lucide-react"
 import { type ChangeEvent, useRef } from "react"
 import { filesText } from "../../texts/files.js"
-import { Button, IconButton } from "../../ui/Button.js"
+import { Button, IconButton } from "../../ui/forms/Button.js"
 
 interface Props {
   readonly onChosen: (files: ReadonlyArray<File>) => void

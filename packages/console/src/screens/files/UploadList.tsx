@@ -1,8 +1,8 @@
 /** Uploads that go on, wait for an answer, or have failed. */
 import { X } from "lucide-react"
 import { filesText } from "../../texts/files.js"
-import { Button, IconButton } from "../../ui/Button.js"
-import { byteText } from "../../ui/bytes.js"
+import { Button, IconButton } from "../../ui/forms/Button.js"
+import { byteText } from "../../ui/page/bytes.js"
 import type { Upload } from "./uploads.js"
 
 interface Props {

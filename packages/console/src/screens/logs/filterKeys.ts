@@ -1,6 +1,6 @@
 /** What the logs are filtered by. docs/audit.md. */
 import { logKeyText } from "../../texts/logs.js"
-import type { FilterKey } from "../../ui/Filter.js"
+import type { FilterKey } from "../../ui/lists/Filter.js"
 import { findOrganizations, findUsernames } from "../people/queries.js"
 
 export const auditKeys: ReadonlyArray<FilterKey> = [

@@ -1,6 +1,6 @@
 import type { Group } from "@atelier/client"
 import { groupsText, organizationsText } from "../../texts/people.js"
-import { Field, Input } from "../../ui/Field.js"
+import { Field, Input } from "../../ui/forms/Field.js"
 
 /** The fields of a group, of a form that makes or changes one. */
 export const GroupFields = ({ group }: { readonly group?: Group }) => (

@@ -1,6 +1,6 @@
 import type { Organization } from "@atelier/client"
 import { organizationsText } from "../../texts/people.js"
-import { Field, Input, TextArea } from "../../ui/Field.js"
+import { Field, Input, TextArea } from "../../ui/forms/Field.js"
 
 /** The fields of an organization, of a form that makes or changes one. */
 export const OrganizationFields = ({ organization }: { readonly organization?: Organization }) => (

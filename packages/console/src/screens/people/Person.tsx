@@ -1,9 +1,9 @@
 /** A user in a list: picture, name, and what tells namesakes apart. */
 import { Link } from "@tanstack/react-router"
 import { usersText } from "../../texts/people.js"
-import { Avatar } from "../../ui/Avatar.js"
-import { Badge, Status } from "../../ui/Badge.js"
-import type { Tone } from "../../ui/tone.js"
+import { Avatar } from "../../ui/page/Avatar.js"
+import { Badge, Status } from "../../ui/page/Badge.js"
+import type { Tone } from "../../ui/page/tone.js"
 import "./people.css"
 
 interface Props {

@@ -5,8 +5,8 @@ import * as users from "@atelier/client/users"
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
 import { client } from "../../app/client.js"
-import { Avatar } from "../../ui/Avatar.js"
-import { Combobox } from "../../ui/Combobox.js"
+import { Avatar } from "../../ui/page/Avatar.js"
+import { Combobox } from "../../ui/forms/Combobox.js"
 
 type Found = Pick<User, "username" | "name" | "email" | "avatar_url"> & { readonly id: string }
 

@@ -2,7 +2,7 @@
 import * as users from "@atelier/client/users"
 import { client } from "../../app/client.js"
 import { userKeyText } from "../../texts/people.js"
-import type { FilterKey } from "../../ui/Filter.js"
+import type { FilterKey } from "../../ui/lists/Filter.js"
 
 export const userKeys: ReadonlyArray<FilterKey> = [
   { key: "status", hint: userKeyText.status, values: ["active", "dormant", "suspended"] },

@@ -1,7 +1,7 @@
 import type { Workspace } from "@atelier/client"
 import { taskText } from "../../texts/tasks.js"
 import { buildsText, workspaceText } from "../../texts/workspace.js"
-import { Section } from "../../ui/Page.js"
+import { Section } from "../../ui/page/Page.js"
 import { AgentCard } from "../workspaces/detail/AgentCard.js"
 import { BuildLog } from "../workspaces/detail/BuildLog.js"
 import { agentsOf, isBuilding } from "../workspaces/state.js"

@@ -2,14 +2,14 @@
 import { FileText, Pilcrow } from "lucide-react"
 import { useState } from "react"
 import { taskText } from "../../texts/tasks.js"
-import { ansiSpans, plainText } from "../../ui/ansi.js"
-import { CopyButton } from "../../ui/Code.js"
-import { IconButton } from "../../ui/Button.js"
-import { Markdown } from "../../ui/Markdown.js"
-import { Time } from "../../ui/Time.js"
+import { ansiSpans, plainText } from "../../ui/text/ansi.js"
+import { CopyButton } from "../../ui/text/Code.js"
+import { IconButton } from "../../ui/forms/Button.js"
+import { Markdown } from "../../ui/text/Markdown.js"
+import { Time } from "../../ui/page/Time.js"
 import { isMarkdown } from "./conversation.js"
 // The colours of a program's output
-import "../../ui/Log.css"
+import "../../ui/text/Log.css"
 
 /** A longer message is cut until the reader asks for all of it. */
 const maximumShown = 8_000

@@ -5,7 +5,7 @@ import { useMutation } from "@tanstack/react-query"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { taskText } from "../../texts/tasks.js"
-import { notify, notifyError } from "../../ui/Toast.js"
+import { notify, notifyError } from "../../ui/floating/Toast.js"
 
 /** Tasks and their workspaces have changed. */
 export const refreshTasks = (): Promise<unknown> =>

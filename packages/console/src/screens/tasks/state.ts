@@ -1,7 +1,7 @@
 /** What a task is doing, in one word. */
 import type { Task } from "@atelier/client"
 import { taskStateText } from "../../texts/tasks.js"
-import type { Tone } from "../../ui/tone.js"
+import type { Tone } from "../../ui/page/tone.js"
 
 export interface TaskState {
   readonly tone: Tone

@@ -1,6 +1,6 @@
 import type { TemplateVersion } from "@atelier/client"
 import { versionsText } from "../../texts/templates.js"
-import { Callout } from "../../ui/Callout.js"
+import { Callout } from "../../ui/page/Callout.js"
 
 /** What is wrong with an import, or what it waits for. */
 export const Outcome = ({ version: { job, matched_provisioners } }: { readonly version: TemplateVersion }) => {

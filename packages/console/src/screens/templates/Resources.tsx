@@ -2,10 +2,10 @@
 import type { WorkspaceResource } from "@atelier/client"
 import { useQuery } from "@tanstack/react-query"
 import { templateText } from "../../texts/templates.js"
-import { Avatar } from "../../ui/Avatar.js"
-import { Badge } from "../../ui/Badge.js"
-import { Section } from "../../ui/Page.js"
-import { ErrorState, SkeletonLines } from "../../ui/States.js"
+import { Avatar } from "../../ui/page/Avatar.js"
+import { Badge } from "../../ui/page/Badge.js"
+import { Section } from "../../ui/page/Page.js"
+import { ErrorState, SkeletonLines } from "../../ui/page/States.js"
 import { resourcesQuery } from "./queries.js"
 
 export const Resources = ({ version }: { readonly version: string }) => (

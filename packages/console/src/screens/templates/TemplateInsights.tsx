@@ -1,5 +1,5 @@
 /** How one template is used. */
-import { NoAccess } from "../../ui/States.js"
+import { NoAccess } from "../../ui/page/States.js"
 import { Usage, UsageChoices } from "../insights/Usage.js"
 import { useTemplateQuery, useTemplateRights } from "./queries.js"
 

@@ -4,7 +4,7 @@ import * as templateVersions from "@atelier/client/templateVersions"
 import { queryOptions } from "@tanstack/react-query"
 import { client } from "../../app/client.js"
 import { settingsText } from "../../texts/templates.js"
-import { Field, Input, SecretInput, Select } from "../../ui/Field.js"
+import { Field, Input, SecretInput, Select } from "../../ui/forms/Field.js"
 
 export const variablesQuery = (version: string) =>
   queryOptions({

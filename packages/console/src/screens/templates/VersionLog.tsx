@@ -1,7 +1,7 @@
 import type { ProvisionerJobLog } from "@atelier/client"
 import { Suspense } from "react"
 import { lazyPart } from "../../app/lazy.js"
-import { SkeletonLines } from "../../ui/States.js"
+import { SkeletonLines } from "../../ui/page/States.js"
 
 export interface VersionLogProps {
   readonly version: string

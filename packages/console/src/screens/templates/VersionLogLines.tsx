@@ -6,8 +6,8 @@ import { client } from "../../app/client.js"
 import { jobLines } from "../../app/jobLog.js"
 import { useGrowing, useLive } from "../../app/live.js"
 import { versionsText } from "../../texts/templates.js"
-import { Log } from "../../ui/Log.js"
-import { ErrorState } from "../../ui/States.js"
+import { Log } from "../../ui/text/Log.js"
+import { ErrorState } from "../../ui/page/States.js"
 import type { VersionLogProps } from "./VersionLog.js"
 
 export const VersionLogLines = ({ height = 420, onLine, version }: VersionLogProps) => {

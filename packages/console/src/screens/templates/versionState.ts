@@ -1,6 +1,6 @@
 import type { ProvisionerJob } from "@atelier/client"
 import { versionsText } from "../../texts/templates.js"
-import type { Tone } from "../../ui/tone.js"
+import type { Tone } from "../../ui/page/tone.js"
 import { isMoving } from "./queries.js"
 
 const tones: Readonly<Record<ProvisionerJob["status"], Tone>> = {

@@ -2,8 +2,8 @@
 import { X } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { terminalText } from "../../texts/terminal.js"
-import { StatusDot } from "../../ui/Badge.js"
-import type { Tone } from "../../ui/tone.js"
+import { StatusDot } from "../../ui/page/Badge.js"
+import type { Tone } from "../../ui/page/tone.js"
 
 export interface ShownTab {
   readonly id: string

@@ -2,9 +2,9 @@ import type { Workspace } from "@atelier/client"
 import { useState } from "react"
 import { queryClient } from "../../app/queries.js"
 import { actionsText } from "../../texts/workspaces.js"
-import { ConfirmDialog } from "../../ui/Dialog.js"
-import { Checkbox } from "../../ui/Field.js"
-import { notify } from "../../ui/Toast.js"
+import { ConfirmDialog } from "../../ui/floating/Dialog.js"
+import { Checkbox } from "../../ui/forms/Field.js"
+import { notify } from "../../ui/floating/Toast.js"
 import { begin } from "./actions.js"
 
 interface Props {

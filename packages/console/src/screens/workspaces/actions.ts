@@ -8,7 +8,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { asAtelierError, client, statusOf } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { actionsText } from "../../texts/workspaces.js"
-import { notify, notifyError } from "../../ui/Toast.js"
+import { notify, notifyError } from "../../ui/floating/Toast.js"
 
 export type Action = "start" | "stop" | "restart" | "update" | "delete"
 

@@ -1,7 +1,7 @@
 /** What a workspace's build and agents say together. */
 import type { Workspace, WorkspaceAgent, WorkspaceBuild } from "@atelier/client"
 import { statusText } from "../../texts/workspaces.js"
-import type { Tone } from "../../ui/tone.js"
+import type { Tone } from "../../ui/page/tone.js"
 
 export interface WorkspaceState {
   readonly tone: Tone

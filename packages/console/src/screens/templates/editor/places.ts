@@ -1,5 +1,5 @@
 /** Finds the places that the log of a build names. */
-import { plainText } from "../../../ui/ansi.js"
+import { plainText } from "../../../ui/text/ansi.js"
 
 export interface Place {
   readonly path: string

@@ -2,8 +2,8 @@
 import type { Template } from "@atelier/client"
 import type { ReactNode } from "react"
 import { settingsText } from "../../../texts/templates.js"
-import { NoAccess, SkeletonLines } from "../../../ui/States.js"
-import { Tabs } from "../../../ui/Tabs.js"
+import { NoAccess, SkeletonLines } from "../../../ui/page/States.js"
+import { Tabs } from "../../../ui/page/Tabs.js"
 import { useTemplateQuery, useTemplateRights } from "../queries.js"
 
 /** Draws a part for those who may change the template. */

@@ -8,8 +8,8 @@ import { client } from "../../../app/client.js"
 import { useMay } from "../../../app/session.js"
 import { auditText, connectionsText } from "../../../texts/logs.js"
 import { workspaceText } from "../../../texts/workspace.js"
-import { Section } from "../../../ui/Page.js"
-import { Time } from "../../../ui/Time.js"
+import { Section } from "../../../ui/page/Page.js"
+import { Time } from "../../../ui/page/Time.js"
 import { sentenceOf } from "../../logs/sentence.js"
 
 /** Entries of each log, and of both together. */

@@ -6,8 +6,8 @@ import { client } from "../../../app/client.js"
 import { jobLines } from "../../../app/jobLog.js"
 import { useGrowing, useLive } from "../../../app/live.js"
 import { workspaceText } from "../../../texts/workspace.js"
-import { Log } from "../../../ui/Log.js"
-import { ErrorState } from "../../../ui/States.js"
+import { Log } from "../../../ui/text/Log.js"
+import { ErrorState } from "../../../ui/page/States.js"
 
 interface Props {
   readonly build: WorkspaceBuild

@@ -8,11 +8,11 @@ import { client } from "../../../app/client.js"
 import { useLive } from "../../../app/live.js"
 import { useMay } from "../../../app/session.js"
 import { devcontainersText } from "../../../texts/devcontainers.js"
-import { Badge, Status } from "../../../ui/Badge.js"
-import type { Tone } from "../../../ui/tone.js"
-import { Button, IconButton } from "../../../ui/Button.js"
-import { ConfirmDialog } from "../../../ui/Dialog.js"
-import { notify, notifyError } from "../../../ui/Toast.js"
+import { Badge, Status } from "../../../ui/page/Badge.js"
+import type { Tone } from "../../../ui/page/tone.js"
+import { Button, IconButton } from "../../../ui/forms/Button.js"
+import { ConfirmDialog } from "../../../ui/floating/Dialog.js"
+import { notify, notifyError } from "../../../ui/floating/Toast.js"
 
 const tones: Readonly<Record<WorkspaceAgentDevcontainer["status"], Tone>> = {
   running: "green",

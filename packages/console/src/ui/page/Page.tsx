@@ -1,0 +1,107 @@
+/** The frame of a screen. */
+import { Link, type LinkProps } from "@tanstack/react-router"
+import { ChevronRight } from "lucide-react"
+import { type ReactNode, useEffect } from "react"
+import { config } from "../../app/config.js"
+import { pageText } from "../../texts/ui.js"
+import "./Page.css"
+
+/** Sets the title of the browser's tab. */
+export const useTitle = (title: string): void => {
+  useEffect(() => {
+    document.title = `${title} · ${config.brand.name}`
+  }, [title])
+}
+
+interface PageProps {
+  /** `wide` for lists, `narrow` for forms. */
+  readonly width?: "wide" | "medium" | "narrow"
+  readonly children: ReactNode
+}
+
+export const Page = ({ children, width = "wide" }: PageProps) => <div className={`page page-${width}`}>{children}</div>
+
+export interface Crumb {
+  readonly label: ReactNode
+  readonly link: LinkProps
+}
+
+interface PageHeaderProps {
+  readonly title: ReactNode
+  /** For the browser's tab, if the title is more than a text. */
+  readonly tabTitle?: string
+  readonly icon?: ReactNode
+  readonly description?: ReactNode
+  readonly crumbs?: ReadonlyArray<Crumb>
+  readonly actions?: ReactNode
+}
+
+export const PageHeader = ({ actions, crumbs = [], description, icon, tabTitle, title }: PageHeaderProps) => {
+  useTitle(tabTitle ?? (typeof title === "string" ? title : ""))
+  return (
+    <header className="page-header">
+      <div className="page-titles">
+        {crumbs.length === 0 ? null : (
+          <nav className="crumbs" aria-label={pageText.crumbs}>
+            {crumbs.map(({ label, link }, index) => (
+              <span key={index} className="crumb">
+                <Link {...link}>{label}</Link>
+                <ChevronRight aria-hidden />
+              </span>
+            ))}
+          </nav>
+        )}
+        <div className="page-title-line">
+          {icon}
+          <h1 className="page-title">{title}</h1>
+        </div>
+        {description === undefined ? null : <div className="page-description">{description}</div>}
+      </div>
+      {actions === undefined ? null : <div className="page-actions">{actions}</div>}
+    </header>
+  )
+}
+
+interface SectionProps {
+  readonly title?: ReactNode
+  readonly description?: ReactNode
+  readonly actions?: ReactNode
+  readonly children?: ReactNode
+  /** The content reaches the border of the card. */
+  readonly isFlush?: boolean
+}
+
+/** A card of a screen. */
+export const Section = ({ actions, children, description, isFlush = false, title }: SectionProps) => (
+  <section className="section">
+    {title === undefined && actions === undefined ? null : (
+      <div className="section-head">
+        <div className="section-titles">
+          <h2 className="section-title">{title}</h2>
+          {description === undefined ? null : <p className="section-description">{description}</p>}
+        </div>
+        {actions}
+      </div>
+    )}
+    {children === undefined ? null : <div className={isFlush ? "section-flush" : "section-body"}>{children}</div>}
+  </section>
+)
+
+export interface Property {
+  readonly label: ReactNode
+  readonly value: ReactNode
+}
+
+/** Names and values. */
+export const PropertyList = ({ properties }: { readonly properties: ReadonlyArray<Property | undefined> }) => (
+  <dl className="properties">
+    {properties.map((property, index) =>
+      property === undefined ? null : (
+        <div key={index} className="property">
+          <dt>{property.label}</dt>
+          <dd>{property.value}</dd>
+        </div>
+      )
+    )}
+  </dl>
+)
