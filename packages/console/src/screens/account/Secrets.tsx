@@ -78,6 +78,31 @@ const none: ReadonlyArray<UserSecret> = []
 
 type Asked = { readonly kind: "edit" | "delete"; readonly secret: UserSecret }
 
+interface Actions {
+  readonly onAsk: (asked: Asked) => void
+  readonly onToggle: (secret: UserSecret) => void
+}
+
+const actionsColumn = ({ onAsk, onToggle }: Actions): Column<UserSecret> => ({
+  id: "actions",
+  header: <span className="visually-hidden">{secretsText.actionsHead}</span>,
+  width: "44px",
+  align: "end",
+  cell: (secret) => (
+    <Menu
+      label={secretsText.actions(secret.name)}
+      trigger={<IconButton size="small" label={secretsText.actions(secret.name)} icon={<EllipsisVertical />} />}
+    >
+      <MenuItem onSelect={() => onAsk({ kind: "edit", secret })}>{secretsText.change}</MenuItem>
+      <MenuItem onSelect={() => onToggle(secret)}>{secret.enabled ? secretsText.disable : secretsText.enable}</MenuItem>
+      <MenuSeparator />
+      <MenuItem isDangerous onSelect={() => onAsk({ kind: "delete", secret })}>
+        {secretsText.delete}
+      </MenuItem>
+    </Menu>
+  )
+})
+
 export const Secrets = () => {
   const { open } = useSearch({ from: "/settings/secrets" })
   const navigate = useNavigate({ from: "/settings/secrets" })
@@ -116,29 +141,7 @@ export const Secrets = () => {
     </>
   )
 
-  const columns: ReadonlyArray<Column<UserSecret>> = [
-    ...dataColumns,
-    {
-      id: "actions",
-      header: <span className="visually-hidden">{secretsText.actionsHead}</span>,
-      width: "44px",
-      align: "end",
-      cell: (secret) => (
-        <Menu
-          label={secretsText.actions(secret.name)}
-          trigger={<IconButton size="small" label={secretsText.actions(secret.name)} icon={<EllipsisVertical />} />}
-        >
-          <MenuItem onSelect={() => setAsked({ kind: "edit", secret })}>{secretsText.change}</MenuItem>
-          <MenuItem onSelect={() => enable.mutate(secret)}>{secret.enabled ? secretsText.disable : secretsText.enable}</MenuItem>
-          <MenuSeparator />
-          <MenuItem isDangerous onSelect={() => setAsked({ kind: "delete", secret })}>
-            {secretsText.delete}
-          </MenuItem>
-        </Menu>
-      )
-    }
-  ]
-
+  const columns = [...dataColumns, actionsColumn({ onAsk: setAsked, onToggle: (secret) => enable.mutate(secret) })]
   const { onSort, rows, sorting } = useSorted("secrets", columns, data ?? none)
 
   const content = () => {

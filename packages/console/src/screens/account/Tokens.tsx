@@ -29,6 +29,67 @@ const scopesOf = ({ scopes }: APIKeyWithOwner): string => {
 
 const objectsOf = ({ allow_list }: APIKeyWithOwner): number => allow_list.filter(({ id, type }) => id !== "*" || type !== "*").length
 
+interface Actions {
+  readonly isExpired: (token: APIKeyWithOwner) => boolean
+  readonly onExpire: (token: APIKeyWithOwner) => void
+  readonly onDelete: (token: APIKeyWithOwner) => void
+}
+
+const columnsOf = ({ isExpired, onDelete, onExpire }: Actions): ReadonlyArray<Column<APIKeyWithOwner>> => [
+  {
+    id: "name",
+    header: tokensText.name,
+    compare: byText(({ token_name }) => token_name),
+    cell: ({ token_name }) => <span className="truncate">{token_name}</span>
+  },
+  {
+    id: "scopes",
+    header: tokensText.scopes,
+    from: 720,
+    width: "minmax(0, 2fr)",
+    cell: (token) => (
+      <>
+        <span className="truncate muted">{scopesOf(token)}</span>
+        {objectsOf(token) === 0 ? null : <Badge>{tokensText.limits(objectsOf(token))}</Badge>}
+      </>
+    )
+  },
+  {
+    id: "used",
+    header: tokensText.lastUsed,
+    compare: byTime(({ last_used }) => last_used),
+    from: 560,
+    width: "120px",
+    cell: ({ last_used }) => <Time at={last_used} />
+  },
+  {
+    id: "expires",
+    header: tokensText.expires,
+    compare: byTime(({ expires_at }) => expires_at),
+    width: "120px",
+    cell: (token) => (isExpired(token) ? <Badge tone="amber">{tokensText.expired}</Badge> : <Time at={token.expires_at} />)
+  },
+  {
+    id: "actions",
+    header: <span className="visually-hidden">{tokensText.actionsHead}</span>,
+    width: "44px",
+    align: "end",
+    cell: (token) => (
+      <Menu
+        label={tokensText.actions(token.token_name)}
+        trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<EllipsisVertical />} />}
+      >
+        <MenuItem isDisabled={isExpired(token)} onSelect={() => onExpire(token)}>
+          {tokensText.expire}
+        </MenuItem>
+        <MenuItem isDangerous onSelect={() => onDelete(token)}>
+          {tokensText.delete}
+        </MenuItem>
+      </Menu>
+    )
+  }
+]
+
 /** The tokens of the user, without their secrets. */
 export const Tokens = () => {
   const [asked, setAsked] = useState<APIKeyWithOwner | undefined>()
@@ -53,60 +114,7 @@ export const Tokens = () => {
     </ButtonLink>
   )
 
-  const columns: ReadonlyArray<Column<APIKeyWithOwner>> = [
-    {
-      id: "name",
-      header: tokensText.name,
-      compare: byText(({ token_name }) => token_name),
-      cell: ({ token_name }) => <span className="truncate">{token_name}</span>
-    },
-    {
-      id: "scopes",
-      header: tokensText.scopes,
-      from: 720,
-      width: "minmax(0, 2fr)",
-      cell: (token) => (
-        <>
-          <span className="truncate muted">{scopesOf(token)}</span>
-          {objectsOf(token) === 0 ? null : <Badge>{tokensText.limits(objectsOf(token))}</Badge>}
-        </>
-      )
-    },
-    {
-      id: "used",
-      header: tokensText.lastUsed,
-      compare: byTime(({ last_used }) => last_used),
-      from: 560,
-      width: "120px",
-      cell: ({ last_used }) => <Time at={last_used} />
-    },
-    {
-      id: "expires",
-      header: tokensText.expires,
-      compare: byTime(({ expires_at }) => expires_at),
-      width: "120px",
-      cell: (token) => (isExpired(token) ? <Badge tone="amber">{tokensText.expired}</Badge> : <Time at={token.expires_at} />)
-    },
-    {
-      id: "actions",
-      header: <span className="visually-hidden">{tokensText.actionsHead}</span>,
-      width: "44px",
-      align: "end",
-      cell: (token) => (
-        <Menu
-          label={tokensText.actions(token.token_name)}
-          trigger={<IconButton size="small" label={tokensText.actions(token.token_name)} icon={<EllipsisVertical />} />}
-        >
-          <MenuItem isDisabled={isExpired(token)} onSelect={() => expire.mutate(token)}>
-            {tokensText.expire}
-          </MenuItem>
-          <MenuItem isDangerous onSelect={() => setAsked(token)}>
-            {tokensText.delete}
-          </MenuItem>
-        </Menu>
-      )
-    }
-  ]
+  const columns = columnsOf({ isExpired, onExpire: (token) => expire.mutate(token), onDelete: setAsked })
   const { onSort, rows, sorting } = useSorted("tokens", columns, data ?? none)
 
   const content = () => {

@@ -3,37 +3,21 @@ import type { FileEntry, WorkspaceAgent } from "@atelier/client"
 import * as files from "@atelier/client/files"
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
-import {
-  ChevronRight,
-  Download,
-  EllipsisVertical,
-  File as FileIcon,
-  FilePlus,
-  Folder,
-  FolderPlus,
-  FolderSymlink,
-  House,
-  Pencil,
-  Trash2,
-  Upload as UploadIcon
-} from "lucide-react"
+import { ChevronRight, FilePlus, Folder, FolderPlus, House, Upload as UploadIcon } from "lucide-react"
 import { type DragEvent, useEffect, useRef, useState } from "react"
 import { client } from "../../app/client.js"
 import { useLive } from "../../app/live.js"
 import { filesText } from "../../texts/files.js"
 import { Button, IconButton } from "../../ui/forms/Button.js"
-import { byteText } from "../../ui/page/bytes.js"
-import { Menu, MenuItem, MenuSeparator } from "../../ui/floating/Menu.js"
 import { Section } from "../../ui/page/Page.js"
 import { Empty } from "../../ui/page/States.js"
-import { byNumber, byText, byTime, useSorted } from "../../ui/lists/sorted.js"
-import { type Column, Table, TableSkeleton } from "../../ui/lists/Table.js"
-import { Time } from "../../ui/page/Time.js"
+import { useSorted } from "../../ui/lists/sorted.js"
+import { Table, TableSkeleton } from "../../ui/lists/Table.js"
 import { notify, notifyError } from "../../ui/floating/Toast.js"
 import { AgentError, WithAgent } from "./Agents.js"
-import { downloadOf } from "./downloads.js"
 import { chosenFiles, type Dropped, maximumEntries, readDropped, TooManyFiles } from "./dropped.js"
 import { MakeDialog, RemoveDialog, RenameDialog } from "./FileDialogs.js"
+import { fileColumns } from "./fileColumns.js"
 import { FileView } from "./FileView.js"
 import { type Address, LeaveGuard } from "./LeaveGuard.js"
 import { ancestors, folderOf, within } from "./paths.js"
@@ -184,12 +168,11 @@ interface FolderProps {
   readonly onUpload: Upload
 }
 
-const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
-  const { id: agent } = of
-  const navigate = useNavigate({ from: "/@{$owner}/$workspace/files" })
+/** The entries of a folder, in parts; followed as they change. */
+const useFolder = (agent: string, path: string) => {
   const queryClient = useQueryClient()
   const queryKey = ["files", agent, "list", path]
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isLoadingError, refetch } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
       files.listFiles(
@@ -200,7 +183,6 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
     initialPageParam: "",
     getNextPageParam: ({ next }) => next
   })
-  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ["files", agent] })
   const soon = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(soon.current), [])
   useLive({
@@ -214,6 +196,15 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
       }, 250)
     }
   })
+  return query
+}
+
+const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
+  const { id: agent } = of
+  const navigate = useNavigate({ from: "/@{$owner}/$workspace/files" })
+  const queryClient = useQueryClient()
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isLoadingError, refetch } = useFolder(agent, path)
+  const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ["files", agent] })
   const [asked, setAsked] = useState<Asked>()
   const [isOver, setOver] = useState(false)
   const all = data?.pages.flatMap(({ entries }) => entries) ?? []
@@ -238,70 +229,11 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
     const entries = Array.from(event.dataTransfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
     void add(() => readDropped(entries))
   }
-  const columns: ReadonlyArray<Column<FileEntry>> = [
-    {
-      id: "name",
-      header: filesText.name,
-      compare: byText(({ name }) => name),
-      width: "minmax(80px, 1fr)",
-      cell: (entry) => (
-        <span className="files-name">
-          {entry.type === "directory" ? <Folder className="files-folder" /> : entry.type === "symlink" ? <FolderSymlink /> : <FileIcon />}
-          <Link
-            className="truncate"
-            from="/@{$owner}/$workspace/files"
-            search={(before) => ({ ...before, path: entry.path })}
-            title={entry.name}
-          >
-            {entry.name}
-          </Link>
-          {entry.target === undefined ? null : <span className="faint truncate">{filesText.linkTo(entry.target)}</span>}
-        </span>
-      )
-    },
-    {
-      id: "size",
-      header: filesText.size,
-      compare: byNumber(({ size }) => size),
-      width: "88px",
-      from: 400,
-      align: "end",
-      cell: ({ size, type }) => <span className="muted">{type === "file" ? byteText(size) : ""}</span>
-    },
-    {
-      id: "modified",
-      header: filesText.modified,
-      compare: byTime(({ modified_at }) => modified_at),
-      width: "128px",
-      from: 560,
-      cell: ({ modified_at }) => <Time at={modified_at} />
-    },
-    {
-      id: "actions",
-      header: <span className="visually-hidden">{filesText.columnActions}</span>,
-      width: "40px",
-      align: "end",
-      cell: (entry) => (
-        <Menu
-          label={filesText.actions(entry.name)}
-          trigger={<IconButton size="small" label={filesText.actions(entry.name)} icon={<EllipsisVertical />} />}
-        >
-          <MenuItem asChild>
-            <a {...downloadOf(agent, entry)}>
-              <Download /> {entry.type === "directory" ? filesText.downloadFolder : filesText.download}
-            </a>
-          </MenuItem>
-          <MenuItem icon={<Pencil />} onSelect={() => setAsked({ kind: "rename", entry })}>
-            {filesText.rename}
-          </MenuItem>
-          <MenuSeparator />
-          <MenuItem icon={<Trash2 />} isDangerous onSelect={() => setAsked({ kind: "remove", entry })}>
-            {filesText.remove}
-          </MenuItem>
-        </Menu>
-      )
-    }
-  ]
+  const columns = fileColumns({
+    agent,
+    onRename: (entry) => setAsked({ kind: "rename", entry }),
+    onRemove: (entry) => setAsked({ kind: "remove", entry })
+  })
   const { onSort, rows, sorting } = useSorted("files", columns, all)
   // Folders come first in every order. A part of a folder is shown in the order of names, in which its parts come
   const entries = (hasNextPage ? all : rows).toSorted(sorting === undefined || hasNextPage ? byKindAndName : byKind)
@@ -367,33 +299,44 @@ const FolderView = ({ agent: of, onUpload, path }: FolderProps) => {
           <UploadIcon /> {filesText.drop}
         </div>
       ) : null}
-      <MakeDialog
-        kind={asked?.kind === "folder" || asked?.kind === "file" ? asked.kind : undefined}
-        onClose={() => setAsked(undefined)}
-        onMake={async (kind, name) => {
-          const to = within(path, name)
-          if (kind === "folder") await files.makeDirectory(client, { workspaceagent: agent, body: { path: to } })
-          else await writeVersion({ agent, path: to }, new Uint8Array(), { none: true })
-          await refresh()
-          notify(filesText.made(name))
-          if (kind === "file") open(to)
-        }}
-      />
-      <RenameDialog
-        entry={asked?.kind === "rename" ? asked.entry : undefined}
-        onClose={() => setAsked(undefined)}
-        onRename={async (entry, name) => {
-          await files.moveFile(client, { workspaceagent: agent, body: { from: entry.path, to: within(path, name) } })
-          await refresh()
-          notify(filesText.renamed(name))
-        }}
-      />
-      <RemoveDialog
-        agent={agent}
-        entry={asked?.kind === "remove" ? asked.entry : undefined}
-        onClose={() => setAsked(undefined)}
-        onRemoved={refresh}
-      />
+      <Dialogs agent={agent} path={path} asked={asked} onClose={() => setAsked(undefined)} onChanged={refresh} onOpen={open} />
     </div>
   )
 }
+
+interface DialogsProps {
+  readonly agent: string
+  readonly path: string
+  readonly asked: Asked | undefined
+  readonly onClose: () => void
+  readonly onChanged: () => Promise<void>
+  readonly onOpen: (path: string) => void
+}
+
+/** What asks before files are made, renamed or removed. */
+const Dialogs = ({ agent, asked, onChanged, onClose, onOpen, path }: DialogsProps) => (
+  <>
+    <MakeDialog
+      kind={asked?.kind === "folder" || asked?.kind === "file" ? asked.kind : undefined}
+      onClose={onClose}
+      onMake={async (kind, name) => {
+        const to = within(path, name)
+        if (kind === "folder") await files.makeDirectory(client, { workspaceagent: agent, body: { path: to } })
+        else await writeVersion({ agent, path: to }, new Uint8Array(), { none: true })
+        await onChanged()
+        notify(filesText.made(name))
+        if (kind === "file") onOpen(to)
+      }}
+    />
+    <RenameDialog
+      entry={asked?.kind === "rename" ? asked.entry : undefined}
+      onClose={onClose}
+      onRename={async (entry, name) => {
+        await files.moveFile(client, { workspaceagent: agent, body: { from: entry.path, to: within(path, name) } })
+        await onChanged()
+        notify(filesText.renamed(name))
+      }}
+    />
+    <RemoveDialog agent={agent} entry={asked?.kind === "remove" ? asked.entry : undefined} onClose={onClose} onRemoved={onChanged} />
+  </>
+)

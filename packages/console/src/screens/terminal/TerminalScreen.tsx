@@ -1,27 +1,8 @@
 /** The terminals of a workspace, in tabs. Their shells outlive a lost connection and a reload of the page. */
 import type { Workspace, WorkspaceAgent } from "@atelier/client"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
-import {
-  AArrowDown,
-  AArrowUp,
-  ArrowLeft,
-  ArrowRight,
-  ChevronDown,
-  ChevronRight,
-  ChevronUp,
-  ClipboardPaste,
-  Copy,
-  EllipsisVertical,
-  ExternalLink,
-  Lock,
-  Pencil,
-  Plus,
-  Search,
-  SquareTerminal,
-  X
-} from "lucide-react"
+import { ChevronDown, ChevronRight, ChevronUp, Lock, Plus, Search, SquareTerminal, X } from "lucide-react"
 import { type ReactNode, useEffect, useRef, useState } from "react"
-import { serverPage } from "../../app/config.js"
 import { useMay } from "../../app/session.js"
 import { store, stored, windowStorage } from "../../app/stored.js"
 import { actionsText, workspacesText } from "../../texts/workspaces.js"
@@ -29,7 +10,7 @@ import { terminalText } from "../../texts/terminal.js"
 import type { Tone } from "../../ui/page/tone.js"
 import { Button, ButtonLink, IconButton } from "../../ui/forms/Button.js"
 import { copyText } from "../../ui/text/Code.js"
-import { Menu, MenuItem, MenuSeparator } from "../../ui/floating/Menu.js"
+import { Menu, MenuItem } from "../../ui/floating/Menu.js"
 import { useTitle } from "../../ui/page/Page.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/page/States.js"
 import { notify, notifyError } from "../../ui/floating/Toast.js"
@@ -40,6 +21,7 @@ import { useColours } from "./colours.js"
 import type { ConnectionState } from "./connection.js"
 import { added, beside, closed, maximumTabs, moved, readTabs, renamed, renewed, reopened, type Tabs, type TerminalTab } from "./tabs.js"
 import { TerminalTabs } from "./TerminalTabs.js"
+import { TerminalTools } from "./TerminalTools.js"
 import { type TerminalHandle, TerminalView } from "./TerminalView.js"
 import "./Terminal.css"
 
@@ -232,60 +214,19 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
           <ChevronRight aria-hidden />
         </nav>
         <h1 className="term-title">{terminalText.heading}</h1>
-        <div className="term-tools">
-          <IconButton
-            size="small"
-            label={terminalText.search}
-            keys="Ctrl Shift F"
-            icon={<Search />}
-            aria-pressed={isSearching}
-            disabled={shown === undefined}
-            onClick={() => (isSearching ? endSearch() : setSearching(true))}
-          />
-          <IconButton
-            size="small"
-            label={terminalText.smaller}
-            icon={<AArrowDown />}
-            disabled={!font.canShrink}
-            onClick={() => font.change(-1)}
-          />
-          <IconButton
-            size="small"
-            label={terminalText.larger}
-            icon={<AArrowUp />}
-            disabled={!font.canGrow}
-            onClick={() => font.change(1)}
-          />
-          {shown === undefined ? null : (
-            <Menu label={terminalText.more} trigger={<IconButton size="small" label={terminalText.more} icon={<EllipsisVertical />} />}>
-              <MenuItem icon={<Copy />} keys="Ctrl Shift C" onSelect={() => void copy()}>
-                {terminalText.copy}
-              </MenuItem>
-              <MenuItem icon={<ClipboardPaste />} keys="Ctrl Shift V" onSelect={() => void paste()}>
-                {terminalText.paste}
-              </MenuItem>
-              <MenuSeparator />
-              <MenuItem icon={<Pencil />} onSelect={() => setRenaming(shown.id)}>
-                {terminalText.rename}
-              </MenuItem>
-              <MenuItem icon={<ArrowLeft />} isDisabled={tabs.all[0] === shown} onSelect={() => move(shown.id, -1)}>
-                {terminalText.moveLeft}
-              </MenuItem>
-              <MenuItem icon={<ArrowRight />} isDisabled={tabs.all.at(-1) === shown} onSelect={() => move(shown.id, 1)}>
-                {terminalText.moveRight}
-              </MenuItem>
-              <MenuItem asChild>
-                <a href={separatePage(workspace, shown)} target="_blank" rel="noreferrer">
-                  <ExternalLink /> {terminalText.separate}
-                </a>
-              </MenuItem>
-              <MenuSeparator />
-              <MenuItem icon={<X />} onSelect={() => close(shown.id)}>
-                {terminalText.close(labelOf(shown))}
-              </MenuItem>
-            </Menu>
-          )}
-        </div>
+        <TerminalTools
+          workspace={workspace}
+          tabs={tabs}
+          labelOf={labelOf}
+          font={font}
+          isSearching={isSearching}
+          onSearch={() => (isSearching ? endSearch() : setSearching(true))}
+          onCopy={copy}
+          onPaste={paste}
+          onRename={setRenaming}
+          onMove={move}
+          onClose={close}
+        />
       </div>
       <TerminalTabs
         tabs={tabs.all.map((tab) => ({ id: tab.id, label: labelOf(tab), name: nameOf(tab), ...toneOf(states[tab.id]) }))}
@@ -351,10 +292,6 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
     </div>
   )
 }
-
-/** The server's own page with the same shell. */
-const separatePage = ({ name, owner_name }: Workspace, { agent, id }: TerminalTab): string =>
-  serverPage(`/@${owner_name}/${name}.${agent}/terminal?reconnect=${id}`)
 
 const AddButton = ({ agents, onAdd }: { readonly agents: ReadonlyArray<WorkspaceAgent>; readonly onAdd: (agent?: string) => void }) =>
   agents.length < 2 ? (

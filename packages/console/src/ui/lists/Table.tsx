@@ -80,6 +80,23 @@ const useWidth = (element: RefObject<HTMLElement | null>): number => {
   return width
 }
 
+/** How far below the top of what scrolls the table begins, in pixels: below the header of the screen, whose height changes. */
+const useOffset = (body: RefObject<HTMLElement | null>, scroller: RefObject<HTMLElement | null> | undefined): number => {
+  const [offset, setOffset] = useState(0)
+  useEffect(() => {
+    const area = scroller?.current ?? mainArea()
+    const element = body.current
+    if (area === null || element === null) return undefined
+    const measure = (): void =>
+      setOffset(Math.round(element.getBoundingClientRect().top - area.getBoundingClientRect().top + area.scrollTop))
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(area.firstElementChild ?? area)
+    return () => observer.disconnect()
+  }, [body, scroller])
+  return offset
+}
+
 /** Whether an event is one of the element itself: React also brings those of the menus and dialogs that its cells open elsewhere in the page. */
 const isWithin = ({ currentTarget, target }: { readonly currentTarget: Element; readonly target: EventTarget }): boolean =>
   target instanceof Element && currentTarget.contains(target)
@@ -172,6 +189,53 @@ const DrawnRow = <Row,>({
 /** Drawn again only if what it shows has changed: the table itself is drawn for each picture while it scrolls. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
 
+interface TableHeadProps<Row> extends Pick<TableProps<Row>, "columns" | "count" | "onSort" | "sorting"> {
+  readonly template: string
+  /** How many rows are selected; undefined where rows cannot be selected. */
+  readonly selected: number | undefined
+  readonly onSelectAll: () => void
+}
+
+const TableHead = <Row,>({ columns, count, onSelectAll, onSort, selected, sorting, template }: TableHeadProps<Row>) => (
+  <div className="table-head" role="row" aria-rowindex={1} style={{ ["--columns" as string]: template }}>
+    {selected === undefined ? null : (
+      <div className="cell cell-check" role="columnheader">
+        <label className="check">
+          <input
+            type="checkbox"
+            aria-label={tableText.selectAll}
+            checked={count > 0 && selected >= count}
+            ref={(element) => {
+              if (element !== null) element.indeterminate = selected > 0 && selected < count
+            }}
+            onChange={onSelectAll}
+          />
+        </label>
+      </div>
+    )}
+    {columns.map((column) => {
+      const isSorted = sorting?.column === column.id
+      const direction = sorting?.descending === true ? "descending" : "ascending"
+      return (
+        <div key={column.id} className={classOf(column)} role="columnheader" aria-sort={isSorted ? direction : undefined}>
+          {column.compare !== undefined && onSort !== undefined ? (
+            <button
+              type="button"
+              className="table-sort"
+              onClick={() => onSort(isSorted && sorting.descending ? undefined : { column: column.id, descending: isSorted })}
+            >
+              {column.header}
+              {isSorted ? sorting.descending ? <ArrowDown aria-hidden /> : <ArrowUp aria-hidden /> : null}
+            </button>
+          ) : (
+            column.header
+          )}
+        </div>
+      )
+    })}
+  </div>
+)
+
 export const Table = <Row,>({
   columns: allColumns,
   count,
@@ -194,7 +258,7 @@ export const Table = <Row,>({
   const columns = useMemo(() => allColumns.filter(({ from = 0 }) => width >= from), [allColumns, width])
   const [active, setActive] = useState(-1)
   const anchor = useRef<number>(-1)
-  const [offset, setOffset] = useState(0)
+  const offset = useOffset(body, scroller)
   const hasSelection = selection !== undefined && onSelect !== undefined
   const virtualizer = useVirtualizer({
     count,
@@ -206,19 +270,6 @@ export const Table = <Row,>({
   const items = virtualizer.getVirtualItems()
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
-
-  // The table begins below the header of the screen, whose height changes
-  useEffect(() => {
-    const area = scroller?.current ?? mainArea()
-    const element = body.current
-    if (area === null || element === null) return undefined
-    const measure = (): void =>
-      setOffset(Math.round(element.getBoundingClientRect().top - area.getBoundingClientRect().top + area.scrollTop))
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(area.firstElementChild ?? area)
-    return () => observer.disconnect()
-  }, [scroller])
 
   const reportRange = useEffectEvent((from: number, to: number) => onRange?.(from, to))
   useEffect(() => reportRange(first, last), [first, last, count])
@@ -279,7 +330,12 @@ export const Table = <Row,>({
     }
   }
 
-  const areAll = hasSelection && count > 0 && selection.size >= count
+  /** Selects all rows that are loaded, or none if some are selected. */
+  const selectAll = (): void => {
+    if (!hasSelection) return
+    const rows = selection.size > 0 ? [] : Array.from({ length: count }, (_, index) => rowAt(index))
+    onSelect(new Set(rows.flatMap((row) => (row === undefined ? [] : [keyOf(row)]))))
+  }
   const template = `${hasSelection ? "36px " : ""}${columns.map(({ width = "minmax(0, 1fr)" }) => width).join(" ")}`
   const onToggle = useSame(toggle)
   const onPress = useSame((index: number, isShift: boolean) => {
@@ -298,47 +354,15 @@ export const Table = <Row,>({
       aria-multiselectable={hasSelection || undefined}
       onKeyDown={onKeyDown}
     >
-      <div className="table-head" role="row" aria-rowindex={1} style={{ ["--columns" as string]: template }}>
-        {hasSelection ? (
-          <div className="cell cell-check" role="columnheader">
-            <label className="check">
-              <input
-                type="checkbox"
-                aria-label={tableText.selectAll}
-                checked={areAll}
-                ref={(element) => {
-                  if (element !== null) element.indeterminate = selection.size > 0 && !areAll
-                }}
-                onChange={() => {
-                  if (selection.size > 0) return onSelect(new Set())
-                  const rows = Array.from({ length: count }, (_, index) => rowAt(index))
-                  return onSelect(new Set(rows.flatMap((row) => (row === undefined ? [] : [keyOf(row)]))))
-                }}
-              />
-            </label>
-          </div>
-        ) : null}
-        {columns.map((column) => {
-          const isSorted = sorting?.column === column.id
-          const direction = sorting?.descending === true ? "descending" : "ascending"
-          return (
-            <div key={column.id} className={classOf(column)} role="columnheader" aria-sort={isSorted ? direction : undefined}>
-              {column.compare !== undefined && onSort !== undefined ? (
-                <button
-                  type="button"
-                  className="table-sort"
-                  onClick={() => onSort(isSorted && sorting.descending ? undefined : { column: column.id, descending: isSorted })}
-                >
-                  {column.header}
-                  {isSorted ? sorting.descending ? <ArrowDown aria-hidden /> : <ArrowUp aria-hidden /> : null}
-                </button>
-              ) : (
-                column.header
-              )}
-            </div>
-          )
-        })}
-      </div>
+      <TableHead
+        columns={columns}
+        template={template}
+        sorting={sorting}
+        onSort={onSort}
+        selected={hasSelection ? selection.size : undefined}
+        count={count}
+        onSelectAll={selectAll}
+      />
       <div ref={body} className="table-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const row = rowAt(index)

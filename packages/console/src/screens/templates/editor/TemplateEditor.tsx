@@ -96,7 +96,6 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
   const [goTo, setGoTo] = useState<Position | undefined>()
   const [isDiscarding, setDiscarding] = useState(false)
   const [round, setRound] = useState(0)
-  const [isNoticed, setNoticed] = useState(false)
   const params = { organization: template.organization_name, template: template.name }
   const selected = file !== undefined && files.has(file) ? file : firstFile(files)
   const changes = useMemo(() => changesOf(source, { files, others: source.others }), [files, source])
@@ -136,49 +135,17 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
           )
         }
       />
-      {isKept ? null : <Callout kind="warning" title={sourceText.notKept} />}
-      {published === undefined ? null : (
-        <Callout
-          kind="warning"
-          title={sourceText.publishedElsewhere(published)}
-          action={
-            <>
-              <ButtonLink size="small" to="/templates/$organization/$template/versions/$version" params={{ ...params, version: published }}>
-                {sourceText.openPublished}
-              </ButtonLink>
-              <Button
-                size="small"
-                onClick={() => {
-                  forgetPublished()
-                  void goOn()
-                }}
-              >
-                {sourceText.goOn}
-              </Button>
-            </>
-          }
-        >
-          {sourceText.publishedElsewhereHint}
-        </Callout>
-      )}
-      {isElsewhere && !isPublished ? (
-        <Callout kind="warning" title={sourceText.elsewhere}>
-          {sourceText.elsewhereHint}
-        </Callout>
-      ) : null}
-      {draft === null || draft.changes.size === 0 || changes.length === 0 || isNoticed ? null : (
-        <Callout
-          kind="info"
-          title={sourceText.restored}
-          action={
-            <Button size="small" onClick={() => setNoticed(true)}>
-              {sourceText.keepThem}
-            </Button>
-          }
-        >
-          {sourceText.restoredAt} <Time at={draft.at} />.
-        </Callout>
-      )}
+      <Notices
+        template={template}
+        draft={changes.length === 0 ? null : draft}
+        isKept={isKept}
+        isElsewhere={isElsewhere}
+        published={published}
+        onGoOn={() => {
+          forgetPublished()
+          void goOn()
+        }}
+      />
       <div className="te-body">
         <FileTree files={files} others={source.others} onFiles={setFiles} changes={changesByPath} selected={selected} onSelect={select} />
         <div className="te-file-area">
@@ -234,6 +201,66 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         isDangerous
         onConfirm={async () => blocker.proceed?.()}
       />
+    </>
+  )
+}
+
+interface NoticesProps {
+  readonly template: Template
+  /** What was kept before, if it is still to be seen. */
+  readonly draft: Draft | null
+  readonly isKept: boolean
+  readonly isElsewhere: boolean
+  readonly published: string | undefined
+  readonly onGoOn: () => void
+}
+
+/** What becomes of the changes: where they are kept, and what other windows do with them. */
+const Notices = ({ draft, isElsewhere, isKept, onGoOn, published, template }: NoticesProps) => {
+  const [isNoticed, setNoticed] = useState(false)
+  return (
+    <>
+      {isKept ? null : <Callout kind="warning" title={sourceText.notKept} />}
+      {published === undefined ? null : (
+        <Callout
+          kind="warning"
+          title={sourceText.publishedElsewhere(published)}
+          action={
+            <>
+              <ButtonLink
+                size="small"
+                to="/templates/$organization/$template/versions/$version"
+                params={{ organization: template.organization_name, template: template.name, version: published }}
+              >
+                {sourceText.openPublished}
+              </ButtonLink>
+              <Button size="small" onClick={onGoOn}>
+                {sourceText.goOn}
+              </Button>
+            </>
+          }
+        >
+          {sourceText.publishedElsewhereHint}
+        </Callout>
+      )}
+      {isElsewhere && published === undefined ? (
+        <Callout kind="warning" title={sourceText.elsewhere}>
+          {sourceText.elsewhereHint}
+        </Callout>
+      ) : null}
+      {draft === null || draft.changes.size === 0 || isNoticed ? null : (
+        <Callout
+          kind="info"
+          title={sourceText.restored}
+          action={
+            <Button size="small" onClick={() => setNoticed(true)}>
+              {sourceText.keepThem}
+            </Button>
+          }
+        >
+          {sourceText.restoredAt} <Time at={draft.at} />.
+        </Callout>
+      )}
     </>
   )
 }
