@@ -25,7 +25,8 @@ export const profileText = {
   usernameHint: "Letters, digits and hyphens. It is part of the addresses of your workspaces and their apps, which change with it.",
   name: "Name",
   avatar: "Address of a picture",
-  avatarHint: "A path of this service. Pictures on other sites are stored, and not shown in the console.",
+  avatarHint:
+    "An icon of this service such as /icon/rocket.svg, an emoji such as /emojis/1f680.png, or a data: address. Other addresses are stored, and not shown in the console.",
   facts: "Your account",
   email: "Email address",
   login: "You sign in with",

@@ -6,6 +6,7 @@ export const accountDestination: Destination = {
   label: placesText.settings,
   icon: Settings,
   link: { to: "/settings/account" },
+  isAt: (path) => path.startsWith("/settings"),
   keys: "g s",
   keywords: ["account", "profile", "password"]
 }

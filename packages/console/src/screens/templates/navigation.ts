@@ -6,6 +6,7 @@ export const templatesDestination: Destination = {
   label: placesText.templates,
   icon: LayoutTemplate,
   link: { to: "/templates" },
+  isAt: (path) => /^\/(?:starter-)?templates(?:\/|$)/.test(path),
   keys: "g t",
   keywords: ["versions", "presets", "starter"]
 }

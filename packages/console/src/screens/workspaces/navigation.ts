@@ -6,6 +6,7 @@ export const workspacesDestination: Destination = {
   label: placesText.workspaces,
   icon: Box,
   link: { to: "/workspaces" },
+  isAt: (path) => /^\/(?:workspaces|new|@.*)(?:\/|$)/.test(path),
   keys: "g w",
   keywords: ["environments", "home"]
 }
