@@ -141,7 +141,20 @@ export const formPages = Effect.gen(function* () {
   /** A page whose one button does something for the user who is signed in. */
   const buttonPage = (
     { brand, token }: Asked,
-    { action, button, lead, title }: { readonly title: string; readonly lead?: string; readonly action: string; readonly button: string },
+    {
+      action,
+      button,
+      isLeft = false,
+      lead,
+      title
+    }: {
+      readonly title: string
+      readonly lead?: string
+      readonly action: string
+      readonly button: string
+      /** A link leads back to the service, for a user who came here by mistake. */
+      readonly isLeft?: boolean
+    },
     reason?: string,
     status = 200
   ): Response =>
@@ -152,7 +165,7 @@ export const formPages = Effect.gen(function* () {
       content: `${lead === undefined ? "" : `<p>${lead}</p>\n`}${noticeOf(reason)}<form method="POST" action="${mount}${action}">
 ${token}
 <div class="actions"><button type="submit">${button}</button></div>
-</form>`
+</form>${isLeft ? `\n<p><a href="${mount}/">${text.backToService}</a></p>` : ""}`
     })
 
   return { settings, mount, served, submitted, buttonPage }

@@ -20,7 +20,7 @@ export const logoutPages = ({ buttonPage, mount, served, settings, submitted }: 
       page(settings, brand, { title: text.signedOutTitle, content: `<p><a href="${mount}/login">${text.signIn}</a></p>` })
 
     const logoutForm = (asked: Asked, reason?: string, status?: number) =>
-      buttonPage(asked, { title: text.signOutTitle, action: "/logout", button: text.signOut }, reason, status)
+      buttonPage(asked, { title: text.signOutTitle, action: "/logout", button: text.signOut, isLeft: true }, reason, status)
 
     const showLogout = served((asked) => Effect.succeed(asked.info.user?._tag === "Right" ? logoutForm(asked) : signedOut(asked)))
 

@@ -78,6 +78,7 @@ describeInterface(
       const home = await browser.visit(`${site}/`)
       expect([home.status, home.text.includes("Signed in as owner.")]).toStrictEqual([200, true])
       const page = await browser.visit(`${site}/logout`)
+      expect(page.text).toContain(`<a href="/">Back to the service</a>`)
       const out = await submit(browser, page)
       expect([out.status, out.text.includes("You are signed out"), browser.jar(site).has("service_session_token")]).toStrictEqual([
         200,
