@@ -5,6 +5,7 @@ import type { WorkspaceAgentId } from "../agents/WorkspaceAgent.js"
 import { NotFound } from "../platform/Errors.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
+import type { BuildView } from "../workspaces/builds/BuildView.js"
 import { Workspaces } from "../workspaces/Workspaces.js"
 
 /** `workspace`, `workspace.agent`, `owner/workspace` or `owner/workspace.agent`. */
@@ -20,6 +21,13 @@ export interface SshLoginsService {
   readonly agentOf: (login: string) => Effect.Effect<WorkspaceAgentId, NotFound, CurrentActor>
 }
 
+/** Why a build has no agents, and what its user may do. */
+const withoutAgents = ({ status, transition }: Pick<BuildView, "status" | "transition">): string => {
+  if (status === "running") return "The workspace has no agent."
+  const isStarting = transition === "start" && (status === "pending" || status === "starting")
+  return isStarting ? "The workspace is starting. Try again in a moment." : `The workspace is not running (${status}). Start it first.`
+}
+
 const make = Effect.map(Workspaces, ({ getByName }) => ({
   agentOf: Traced.fn("SshLogins.agentOf")(function* (login: string) {
     const [, owner = "me", workspace, name] = pattern.exec(login) ?? []
@@ -28,8 +36,8 @@ const make = Effect.map(Workspaces, ({ getByName }) => ({
     const agents = latest_build.resources.flatMap((resource) => resource.agents ?? [])
     const meant = agents.filter((agent) => (name === undefined ? agent.parent_id === null : agent.name === name))
     const [agent, another] = meant
-    if (agent === undefined && name === undefined)
-      return yield* new NotFound({ message: "The workspace has no agent. It has to be started first." })
+    if (agents.length === 0) return yield* new NotFound({ message: withoutAgents(latest_build) })
+    if (agent === undefined && name === undefined) return yield* new NotFound({ message: "The workspace has no agent of its own." })
     const names = agents.map((one) => one.name).join(", ")
     if (agent === undefined) return yield* new NotFound({ message: `The workspace has no agent ${name}. Its agents: ${names}.` })
     if (another !== undefined)

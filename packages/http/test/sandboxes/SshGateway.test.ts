@@ -51,6 +51,13 @@ describeAgents("the SSH gateway", (server) => {
     expect(await Promise.all([received(local), received(remote)])).toStrictEqual(["here", "here"])
     up.child.stdin.end()
     expect(await up.ended).toMatchObject({ code: 0 })
+
+    const stop = { token: owner.token, body: { transition: "stop" } }
+    expect((await server().call("POST", `/workspaces/${agent.workspace.id}/builds`, stop)).status).toBe(201)
+    for (const login of [name, `${name}.dev`]) {
+      const stopped = "The workspace is not running (pending). Start it first."
+      expect(await ssh([host(login), "true"])).toMatchObject({ code: 255, stderr: expect.stringContaining(stopped) })
+    }
   })
 
   it.skipIf(!isHere)("ends connections with their key, and with the right to the workspace", async () => {
