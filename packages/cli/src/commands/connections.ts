@@ -107,7 +107,7 @@ export const connections: ReadonlyArray<Command | Group> = [
           ...parameters,
           ...runs,
           deleteAfter: duration("when the service deletes it at the latest"),
-          keep: toggle("do not delete it")
+          keep: toggle("do not delete it; with --delete-after, the service still does")
         },
         examples: ["atelier sandbox run shell -- sh -c 'uname -a'"],
         run: async (input, session) => (await import("../connect/exec.js")).runSandbox(input, session)

@@ -50,15 +50,11 @@ export const exec = async (
 ): Promise<number> => {
   const command = commandOf(input.words)
   const isTerminal = isOnTerminal(input, session)
+  const env = variablesOf(input.env, session, isTerminal)
   const client = await session.liveClient(onLost(session, isTerminal))
   const sandbox = await reachSandbox(client, input.workspace, session)
   const { cwd, noInput, timeout } = input
-  return attached(
-    sandbox,
-    command,
-    { cwd, timeout, isTerminal, hasInput: !noInput, env: variablesOf(input.env, session, isTerminal) },
-    session
-  )
+  return attached(sandbox, command, { cwd, timeout, isTerminal, hasInput: !noInput, env }, session)
 }
 
 /** The user's login shell, as SSH starts it. */
@@ -67,11 +63,12 @@ const loginShell = 'exec "${SHELL:-/bin/sh}" -l'
 export const shell = async (input: Runs & { readonly workspace: string }, session: Session): Promise<number> => {
   const { cwd, noInput, words } = input
   const isTerminal = words.length === 0 ? isOnTerminal(input, session) : input.tty
+  const env = variablesOf(input.env, session, isTerminal)
   const client = await session.liveClient(onLost(session, isTerminal))
   const sandbox = await reachSandbox(client, input.workspace, session)
   // As SSH does it, the words are a line of the shell
   const command = words.length === 0 ? loginShell : words.join(" ")
-  return attached(sandbox, command, { cwd, isTerminal, hasInput: !noInput, env: variablesOf(input.env, session, isTerminal) }, session)
+  return attached(sandbox, command, { cwd, isTerminal, hasInput: !noInput, env }, session)
 }
 
 interface SandboxInput extends Runs, ParameterInput {
@@ -89,6 +86,7 @@ export const runSandbox = async (input: SandboxInput, session: Session): Promise
   const { out, signal } = session
   const command = commandOf(input.words)
   const isTerminal = isOnTerminal(input, session)
+  const env = variablesOf(input.env, session, isTerminal)
   const client = await session.liveClient(onLost(session, isTerminal))
   const given = (await parametersOf(input)).map(({ name, value }) => [name, value] as const)
   const { image, template } = await originOf(client, input.template, session)
@@ -96,12 +94,16 @@ export const runSandbox = async (input: SandboxInput, session: Session): Promise
   const sandbox = await out.waiting(
     `Creating a sandbox of ${input.template}`,
     client.sandboxes.create(
-      { template, timeout: input.deleteAfter ?? usualTimeout, parameters, onProgress: ({ output }) => out.debug(output) },
+      {
+        template,
+        timeout: input.deleteAfter ?? (input.keep ? undefined : usualTimeout),
+        parameters,
+        onProgress: ({ output }) => out.debug(output)
+      },
       { signal }
     )
   )
   try {
-    const env = variablesOf(input.env, session, isTerminal)
     return await attached(sandbox, command, { cwd: input.cwd, isTerminal, hasInput: !input.noInput, env }, session)
   } finally {
     if (input.keep) out.say(`The sandbox is ${sandbox.name}.`)

@@ -1,5 +1,6 @@
 /** `templates`: from a folder of this machine to a template, and back. */
 import type { Client, Template, TemplateVersion } from "@atelier/client"
+import { getOrganization } from "@atelier/client/organizations"
 import * as provisioning from "@atelier/client/provisioning"
 import * as templateApi from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
@@ -150,6 +151,28 @@ const followImport = async (client: Client, version: TemplateVersion, { out, sig
   throw new Failure({ message: `The import has failed: ${ended.job.error ?? ended.job.status}` })
 }
 
+interface Target {
+  readonly name: string
+  /** The template that has the name, if there is one. */
+  readonly existing: Template | undefined
+  /** Where a new one is made. */
+  readonly organization: string
+}
+
+/** The template that a folder is sent to. Names are those of an organization: that of another one is not the same template. */
+const targetOf = async (client: Client, input: PushInput, folder: string, session: Session): Promise<Target> => {
+  const [name = "", named] = (input.template ?? basename(folder)).split("/", 2).toReversed()
+  const { signal } = session
+  const organization =
+    named ?? (input.organization && (await getOrganization(client, { organization: input.organization }, { signal })).name)
+  const existing = await findTemplate(client, organization === undefined ? name : `${organization}/${name}`, session).catch(
+    (error: unknown): undefined => {
+      if (!(error instanceof Failure) || error.code !== exitCodes.notFound) throw error
+    }
+  )
+  return { name, existing, organization: existing?.organization_id ?? organization ?? "default" }
+}
+
 /** Sends a folder as a new version of a template, which is made if the name is new. */
 export const push = async (input: PushInput, session: Session): Promise<void> => {
   const { out, signal } = session
@@ -158,13 +181,12 @@ export const push = async (input: PushInput, session: Session): Promise<void> =>
   if (found?.isDirectory() !== true) throw usage(`${folder}: is not a folder.`)
   const wrong = await checkFolder(folder)
   if (wrong.length > 0) throw new Failure({ message: "The template was not sent.", details: wrong, code: exitCodes.usage })
-  const name = input.template ?? basename(folder)
+  const given = {
+    tags: Object.fromEntries(pairsOf("tag", input.tag)),
+    user_variable_values: pairsOf("variable", input.variable).map(([each, value]) => ({ name: each, value }))
+  }
   const client = await session.liveClient()
-  const existing = await findTemplate(client, name, session).catch((error: unknown): Template | undefined => {
-    if (error instanceof Failure && error.code === exitCodes.notFound) return undefined
-    throw error
-  })
-  const organization = existing?.organization_id ?? input.organization ?? "default"
+  const { existing, name, organization } = await targetOf(client, input, folder, session)
   const { hash } = await out.waiting(
     "Sending the template",
     provisioning.uploadFile(client, { contentType: "application/x-tar", body: await bytesOf(folder) }, { signal })
@@ -176,8 +198,7 @@ export const push = async (input: PushInput, session: Session): Promise<void> =>
     template_id: existing?.id,
     name: input.name,
     message: input.message,
-    tags: Object.fromEntries(pairsOf("tag", input.tag)),
-    user_variable_values: pairsOf("variable", input.variable).map(([each, value]) => ({ name: each, value }))
+    ...given
   } as const
   const version = await followImport(
     client,

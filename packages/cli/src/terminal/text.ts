@@ -47,7 +47,9 @@ export const ago = (time: string | null | undefined, now: number = Date.now()): 
   if (time === null || time === undefined || time.startsWith("0001-")) return "never"
   const far = now - Date.parse(time)
   if (Math.abs(far) < 10_000) return "now"
-  return far > 0 ? `${lengthOf(far)} ago` : `in ${lengthOf(-far)}`
+  if (far > 0) return `${lengthOf(far)} ago`
+  // A deadline that was just set to five hours is not four hours away
+  return `in ${lengthOf(-far < 60_000 ? -far : -far + 30_000)}`
 }
 
 /** Milliseconds as the flags take them: `1h30m`. */

@@ -1,7 +1,7 @@
 /** The values of a template's parameters: from flags, a file, and questions. */
 import type { Client, DynamicParametersResponse, PreviewParameter, Socket, templateVersions } from "@atelier/client"
 import { readFile } from "node:fs/promises"
-import { Failure, usage } from "../Failure.js"
+import { Failure, failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 
 export interface ParameterInput {
@@ -35,7 +35,7 @@ export const parametersOf = async ({ parameter, parameterFile }: ParameterInput)
   const values = new Map<string, string>()
   if (parameterFile !== undefined) {
     const text = await readFile(parameterFile, "utf8").catch((cause: unknown) => {
-      throw usage(`--parameter-file: ${cause instanceof Error ? cause.message : String(cause)}.`)
+      throw usage(`--parameter-file: ${failureOf(cause, "").message}`)
     })
     for (const { name, value } of parametersIn(text, parameterFile)) values.set(name, value)
   }

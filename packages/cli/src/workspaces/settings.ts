@@ -26,6 +26,15 @@ interface ScheduleInput extends Named {
   readonly extend: number | undefined
 }
 
+/** Milliseconds after a start; 0 for none. */
+const durationOf = (text: string): number => {
+  try {
+    return text === "none" ? 0 : readDuration(text)
+  } catch (error) {
+    throw usage(`--stop-after: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
 export const schedule = async ({ extend, start, stopAfter, workspace: name }: ScheduleInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const { client, found } = await prepared(name, session)
@@ -34,7 +43,7 @@ export const schedule = async ({ extend, start, stopAfter, workspace: name }: Sc
     await workspaceSettings.setWorkspaceAutostart(client, { workspace, body: { schedule: start === "none" ? "" : start } }, { signal })
   }
   if (stopAfter !== undefined) {
-    const ttl_ms = stopAfter === "none" ? 0 : readDuration(stopAfter)
+    const ttl_ms = durationOf(stopAfter)
     await workspaceSettings.setWorkspaceTtl(client, { workspace, body: { ttl_ms } }, { signal })
   }
   if (extend !== undefined) {
