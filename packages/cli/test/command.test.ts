@@ -154,12 +154,9 @@ describe("a text", () => {
 
   it("tells times and sizes", () => {
     const now = Date.parse("2026-01-01T00:00:00Z")
-    expect(["2025-12-31T23:59:55Z", "2025-12-31T23:00:00Z", "2026-01-03T00:00:00Z", null].map((time) => ago(time, now))).toStrictEqual([
-      "now",
-      "1 hour ago",
-      "in 2 days",
-      "never"
-    ])
+    expect(
+      ["2025-12-31T23:59:55Z", "2025-12-31T23:00:00Z", "2026-01-01T04:59:59Z", "2026-01-03T00:00:00Z", null].map((time) => ago(time, now))
+    ).toStrictEqual(["now", "1 hour ago", "in 5 hours", "in 2 days", "never"])
     expect([0, 90_000, 5_400_000].map(durationText)).toStrictEqual(["0s", "1m30s", "1h30m"])
     expect([0, 1023, 1536, 5 * 1024 ** 3].map(bytesText)).toStrictEqual(["0 B", "1023 B", "1.5 KiB", "5.0 GiB"])
     expect(readDuration("1d2h")).toBe(93_600_000)

@@ -48,6 +48,8 @@ export interface Service {
   readonly runProgram: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Ended>
   /** Starts the command line, for tests that speak with it while it runs. */
   readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ReturnType<typeof spawn>
+  /** The words of all command lines that were run. */
+  readonly given: ReadonlyArray<ReadonlyArray<string>>
   readonly close: () => Promise<void>
 }
 
@@ -111,7 +113,12 @@ export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<S
   const server = createServer(atelier.handler).on("upgrade", atelier.upgrade)
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   await users.createFirstUser(createClient({ baseUrl: url }), { body: { email: "ada@example.com", username: "ada", password } })
-  const start = commandLine(directory)
+  const given: Array<ReadonlyArray<string>> = []
+  const begin = commandLine(directory)
+  const start: Service["start"] = (args, options) => {
+    given.push(args)
+    return begin(args, options)
+  }
   const runProgram: Service["runProgram"] = (args, options = {}) => ended(start(args, options), options.stdin)
   const ada = { ...atelier.client({ user: "ada" }), WebSocket: WebSocket as never }
   return {
@@ -119,7 +126,12 @@ export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<S
     directory,
     ada,
     atelier,
-    run: (args, options) => (isThorough ? runProgram(args, options) : runHere(directory, args, options)),
+    run: (args, options) => {
+      if (isThorough) return runProgram(args, options)
+      given.push(args)
+      return runHere(directory, args, options)
+    },
+    given,
     runProgram,
     start,
     close: async () => {
