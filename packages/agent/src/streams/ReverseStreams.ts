@@ -5,6 +5,7 @@ import type { Machine } from "../machine/Machine.js"
 import type { Ssh } from "../ssh/Ssh.js"
 import type { Api } from "./Api.js"
 import { foreign, type OwnPorts } from "./OwnPorts.js"
+import { type Read, ReadBuffers } from "./ReadBuffers.js"
 import type { Terminals } from "./Terminals.js"
 import { Duration, Effect, Exit, Fiber, Scope } from "effect"
 
@@ -16,24 +17,46 @@ const connectWithin = Duration.seconds(10)
 
 const brokenOff = () => new StreamReset({ by: "here", message: "The program broke the connection off" })
 
-const connected = (port: number, own: OwnPorts): Effect.Effect<Socket, string, Scope.Scope> =>
+/** A connection to a program, which is paused, and who takes what is read from it. */
+interface Program {
+  readonly socket: Socket
+  take: (read: Read) => void
+}
+
+const connectedTo = (port: number): Program => {
+  const buffers = new ReadBuffers()
+  const onread = {
+    buffer: buffers.next,
+    callback: (length: number, buffer: Uint8Array): boolean => {
+      program.take(buffers.taken(length, buffer))
+      return true
+    }
+  }
+  // Programs may listen on either family's loopback address, and may go on answering after the server has finished.
+  const socket = connect({ host: "localhost", port, autoSelectFamily: true, allowHalfOpen: true, onread })
+  const program: Program = { socket: socket.pause(), take: () => undefined }
+  return program
+}
+
+const connected = (port: number, own: OwnPorts): Effect.Effect<Program, string, Scope.Scope> =>
   Effect.gen(function* () {
     if (yield* Effect.promise(() => own.isForeign(port))) return yield* Effect.fail(foreign(port))
-    // Programs may listen on either family's loopback address, and may go on answering after the server has finished.
-    const connecting = Effect.sync(() => connect({ host: "localhost", port, autoSelectFamily: true, allowHalfOpen: true }))
-    const socket = yield* Effect.acquireRelease(connecting, (socket) => Effect.sync(() => void socket.destroy()))
+    const connecting = Effect.sync(() => connectedTo(port))
+    const program = yield* Effect.acquireRelease(connecting, ({ socket }) => Effect.sync(() => void socket.destroy()))
+    const { socket } = program
     yield* Effect.async<void, string>((resume) => {
       // The listener stays: an error that no reader waits for ends the connection, not the process.
       socket.on("error", () => resume(Effect.fail(`No program listens on port ${port} of the workspace.`)))
       socket.once("connect", () => resume(Effect.void))
     }).pipe(Effect.timeoutFail({ duration: connectWithin, onTimeout: () => `Port ${port} of the workspace does not answer.` }))
-    return socket
+    return program
   })
 
 /** Carries bytes between the server and the program in both directions, each no faster than the other side takes them, until both have ended. */
-const carried = (stream: ByteStream, socket: Socket): Effect.Effect<void, StreamError> =>
+const carried = (stream: ByteStream, program: Program): Effect.Effect<void, StreamError> =>
   Effect.async((resume) => {
     const { finish, put, take } = stream.direct
+    const { socket } = program
     let open = 2
     let isOver = false
     const end = (): void => {
@@ -59,16 +82,17 @@ const carried = (stream: ByteStream, socket: Socket): Effect.Effect<void, Stream
       finish()
       end()
     }
-    socket.on("data", (bytes: Buffer) => {
+    program.take = ({ bytes, sent }) => {
       isWaiting = true
-      put(bytes, (error) => {
+      const taken = (error?: StreamError): void => {
         isWaiting = false
         if (error !== undefined) return fail(error)
         if (hasEnded) endDownwards()
         else if (!isOver && socket.isPaused()) socket.resume()
-      })
+      }
+      put(bytes, taken, sent)
       if (isWaiting) socket.pause()
-    })
+    }
     // A paused socket ends too, once its last bytes have been handed over
     socket.once("end", () => {
       hasEnded = true
@@ -80,6 +104,7 @@ const carried = (stream: ByteStream, socket: Socket): Effect.Effect<void, Stream
       fail(brokenOff())
     })
     upwards()
+    socket.resume()
     return Effect.sync(() => {
       isOver = true
     })

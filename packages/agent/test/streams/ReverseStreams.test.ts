@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net"
 import { expect, it } from "@effect/vitest"
-import { ReverseStream } from "@atelier/agent-protocol"
-import { Effect, type Scope } from "effect"
+import { ReverseStream, type StreamError } from "@atelier/agent-protocol"
+import { Effect, Option, type Scope } from "effect"
 import { runAgent, serve } from "../TestServer.js"
 import { readAll } from "../../../../test/http/streams.js"
 
@@ -139,5 +139,31 @@ it.scopedLive("a malformed request resets its stream and leaves the session whol
     }
     const port = yield* program((socket) => void socket.end("here"))
     expect((yield* readAll(yield* ReverseStream.open(session, { kind: "tcp", port }))).toString()).toBe("here")
+  })
+)
+
+it.scopedLive("a stream brings each byte of a program once and in its order, whatever the speed of its reader", () =>
+  Effect.gen(function* () {
+    const session = yield* connectedAgent
+    const count = 4_000_000
+    const numbers = new Uint32Array(count).map((_, at) => at)
+    const port = yield* program((socket) => void socket.end(Buffer.from(numbers.buffer)))
+    const stream = yield* ReverseStream.open(session, { kind: "tcp", port })
+    const pieces: Array<Uint8Array> = []
+    const next: Effect.Effect<void, StreamError> = Effect.flatMap(stream.read, (bytes) => {
+      if (Option.isNone(bytes)) return Effect.void
+      pieces.push(bytes.value)
+      // Now and then other work comes first, so that the window is used up
+      return pieces.length % 16 === 0
+        ? Effect.zipRight(
+            Effect.promise(() => new Promise((resolve) => setImmediate(resolve))),
+            next
+          )
+        : next
+    })
+    yield* next
+    const bytes = Buffer.concat(pieces)
+    expect(bytes).toHaveLength(count * 4)
+    expect(bytes.equals(Buffer.from(numbers.buffer))).toBe(true)
   })
 )
