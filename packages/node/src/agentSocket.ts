@@ -89,10 +89,14 @@ const socketOf = ({ finish, put, take }: DirectStream) => {
   return { socket, end }
 }
 
+/** The stream by callbacks, until the scope closes. */
+export const agentBytes = (stream: AgentStream): Effect.Effect<DirectStream, never, Scope.Scope> =>
+  stream.direct === undefined ? directOf(stream) : Effect.succeed(stream.direct)
+
 /** The stream as a socket, which is destroyed when the scope closes. */
 export const agentSocket = (stream: AgentStream): Effect.Effect<Duplex, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const direct = stream.direct ?? (yield* directOf(stream))
+    const direct = yield* agentBytes(stream)
     const { socket } = yield* Effect.acquireRelease(
       Effect.sync(() => socketOf(direct)),
       ({ end }) => Effect.sync(end)

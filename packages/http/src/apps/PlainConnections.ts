@@ -1,8 +1,8 @@
 /** Connections to apps that speak HTTP without TLS, for requests that are passed on without an effect. */
-import { type Clock, Effect, Exit, type Scope } from "effect"
-import type { Duplex } from "node:stream"
+import type { DirectStream } from "@atelier/core/network"
+import { type Clock, Effect, Exit, Runtime, Scope } from "effect"
 import { AnswerReader, type Receiver } from "./AnswerReader.js"
-import { failureOf, openOwn } from "./AppConnections.js"
+import { failureOf } from "./AppConnections.js"
 import { AppFailed } from "./appReach.js"
 
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
@@ -21,34 +21,33 @@ export interface PlainReceiver extends Receiver {
   readonly broken: (error: Error, isStale: boolean) => void
 }
 
-/** A connection, which carries one request at a time. */
+const brokenOff = new Error("It broke the connection off without an answer.")
+
+/** A connection, which carries one request at a time. It is read whether or not it has one. */
 export class PlainConnection {
   private reader: AnswerReader | undefined
   private receiver: PlainReceiver | undefined
   private hasAnswered = false
   private isPaused = false
+  private isReading = false
+  private isOver = false
   /** Since when it is unused, in milliseconds; undefined for one that has not been kept. */
   since: number | undefined
 
+  /** `close` ends the stream. `over` is called when the connection has no request any more, with whether it may have another one. */
   constructor(
-    private readonly socket: Duplex,
+    private readonly stream: DirectStream,
     readonly agentId: string,
     readonly key: string,
+    private readonly close: () => void,
     private readonly over: (connection: PlainConnection, isReusable: boolean) => void
   ) {
-    socket
-      .on("data", (bytes: Uint8Array) => this.take(bytes))
-      .on("end", () => this.ended())
-      .on("error", (error: Error) => this.broken(error))
-      .on("close", () => this.broken(new Error("It broke the connection off without an answer.")))
-  }
-
-  get isOpen(): boolean {
-    return !this.socket.destroyed && !this.socket.readableEnded
+    this.read()
   }
 
   /** Sends a request without a body. */
   send(head: string, isHead: boolean, receiver: PlainReceiver): void {
+    if (this.isOver) return receiver.broken(brokenOff, false)
     this.hasAnswered = false
     this.receiver = receiver
     this.reader = new AnswerReader(isHead, {
@@ -56,7 +55,7 @@ export class PlainConnection {
       data: receiver.data,
       end: (isReusable) => {
         this.leave()
-        this.over(this, isReusable && this.isOpen)
+        this.over(this, isReusable && !this.isOver)
         receiver.end(isReusable)
       },
       fail: (message) => {
@@ -65,25 +64,54 @@ export class PlainConnection {
         receiver.fail(message)
       }
     })
-    this.socket.write(head, "latin1")
+    this.stream.put(Buffer.from(head, "latin1"), (error) => {
+      if (error !== undefined) this.broken(error)
+    })
   }
 
   pause(): void {
-    if (this.receiver === undefined) return
-    this.isPaused = true
-    this.socket.pause()
+    this.isPaused = this.receiver !== undefined
   }
 
   resume(): void {
     if (!this.isPaused) return
     this.isPaused = false
-    this.socket.resume()
+    this.read()
   }
 
   destroy(): void {
+    if (this.isOver) return
+    this.isOver = true
     this.receiver = undefined
     this.reader = undefined
-    this.socket.destroy()
+    this.close()
+    this.over(this, false)
+  }
+
+  /** Ends the connection, and tells its request. */
+  broken(error: Error): void {
+    const { receiver } = this
+    this.destroy()
+    // An app that is silent has the request, and would have it once more
+    receiver?.broken(error, this.since !== undefined && !this.hasAnswered && !(error instanceof AppFailed))
+  }
+
+  /** Reads until there is nothing, or the request's client takes no more. */
+  private readonly read = (): void => {
+    // What it reads may have it go on
+    if (this.isReading) return
+    this.isReading = true
+    try {
+      while (!this.isPaused && !this.isOver) {
+        const bytes = this.stream.take(this.read)
+        if (bytes === undefined) return
+        if (bytes instanceof Uint8Array) this.take(bytes)
+        else if (bytes === null) this.ended()
+        else this.broken(bytes)
+      }
+    } finally {
+      this.isReading = false
+    }
   }
 
   private leave(): void {
@@ -101,19 +129,9 @@ export class PlainConnection {
 
   private ended(): void {
     if (this.reader === undefined) return this.destroy()
-    if (!this.hasAnswered) return this.broken(new Error("It broke the connection off without an answer."))
+    if (!this.hasAnswered) return this.broken(brokenOff)
     this.reader.close()
-    this.socket.destroy()
-  }
-
-  private broken(error: Error): void {
-    const { receiver } = this
-    this.receiver = undefined
-    this.reader = undefined
-    this.socket.destroy()
-    if (receiver === undefined) this.over(this, false)
-    // An app that is silent has the request, and would have it once more
-    else receiver.broken(error, this.since !== undefined && !this.hasAnswered && !(error instanceof AppFailed))
+    this.destroy()
   }
 }
 
@@ -122,8 +140,8 @@ export interface Opening {
   readonly agentId: string
   /** The same for requests that may share a connection. */
   readonly key: string
-  /** Opens a connection, which ends with its scope. */
-  readonly open: Effect.Effect<Duplex, Error, Scope.Scope>
+  /** Opens a connection, which ends with its scope. `onIdle` is called once it has carried nothing for too long. */
+  readonly open: (onIdle: (error: Error) => void) => Effect.Effect<DirectStream, Error, Scope.Scope>
 }
 
 /** The connections of all apps. */
@@ -145,10 +163,22 @@ export class PlainConnections {
 
   /** Opens a connection. A connection that has no use by the time it is open waits for the next request. */
   open({ agentId, key, open }: Opening, opened: (result: PlainConnection | Error) => boolean): void {
-    Effect.runCallback(openOwn(open), {
+    let connection: PlainConnection | undefined
+    const opening = Effect.gen(this, function* () {
+      const scope = yield* Scope.make()
+      const runtime = yield* Effect.runtime()
+      const own = Scope.extend(
+        open((error) => connection?.broken(error)),
+        scope
+      )
+      const stream = yield* Effect.onError(own, (cause) => Scope.close(scope, Exit.failCause(cause)))
+      const close = (): void => void Runtime.runFork(runtime)(Scope.close(scope, Exit.void))
+      return new PlainConnection(stream, agentId, key, close, (one, isReusable) => this.over(one, isReusable))
+    })
+    Effect.runCallback(opening, {
       onExit: (exit) => {
         if (Exit.isFailure(exit)) return void opened(failureOf(exit.cause))
-        const connection = new PlainConnection(exit.value, agentId, key, (one, isReusable) => this.over(one, isReusable))
+        connection = exit.value
         if (!opened(connection)) this.over(connection, true)
       }
     })
@@ -158,7 +188,7 @@ export class PlainConnections {
   destroy(): void {
     this.isDestroyed = true
     clearInterval(this.looking)
-    for (const connections of this.idle.values()) for (const connection of connections) connection.destroy()
+    for (const connection of [...this.idle.values()].flat()) connection.destroy()
     this.idle.clear()
   }
 
@@ -190,7 +220,6 @@ export class PlainConnections {
     const before = this.clock.unsafeCurrentTimeMillis() - keptFor
     for (const [key, connections] of this.idle) {
       for (const connection of connections.filter(({ since = 0 }) => since <= before)) {
-        this.forget(connection)
         connection.destroy()
       }
       if (connections.length === 0) this.idle.delete(key)

@@ -13,7 +13,7 @@ import type { Passing } from "../server/pipeline/AppServer.js"
 import type { AppMessages } from "./appMessages.js"
 import { idle } from "./appExchange.js"
 import { addedQuery } from "./appRequest.js"
-import { AppFailed, failureOf, opening, placeKey } from "./appReach.js"
+import { AppFailed, failureOf, openingPlain, placeKey } from "./appReach.js"
 import type { PlainConnection, PlainConnections } from "./PlainConnections.js"
 import { requestHead } from "./requestHead.js"
 
@@ -138,7 +138,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       }
       const kept = connections.take(placeKey(admission))
       if (kept !== undefined) return sendOn(kept)
-      const open = opening({ idle, target, url }, dialer, info, clock)
+      const open = openingPlain({ idle, target, url }, { dialer, info, clock })
       connections.open({ agentId: target.agent_id, key: placeKey(admission), open }, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false

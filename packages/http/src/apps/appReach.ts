@@ -1,7 +1,7 @@
 /** How an app is reached beside its agent, and what it means that it is not. agents-and-apps.md §19. */
-import { AgentDialer } from "@atelier/core/network"
+import { AgentDialer, type AgentStream, type DirectStream } from "@atelier/core/network"
 import type { AppTarget } from "@atelier/core/workspaces"
-import { agentSocket } from "@atelier/node"
+import { agentBytes, agentSocket } from "@atelier/node"
 import { type Clock, type Context, Data, type Duration, Effect, type Scope } from "effect"
 import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
@@ -29,8 +29,11 @@ export const failed = (message: string) => new AppFailed({ message })
 /** The port that an address means. */
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
 
-/** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
-export const connection = ({ idle, target, url }: Reached): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
+/** A stream to the app. `onIdle` is called once it has carried nothing for so long. */
+const reached = (
+  { idle, target, url }: Reached,
+  onIdle: (error: AppFailed) => void
+): Effect.Effect<AgentStream, AppFailed, AgentDialer | Scope.Scope> =>
   Effect.gen(function* () {
     const { dial } = yield* AgentDialer
     const dialing = dial({ agent_id: target.agent_id, workspace_id: target.workspace_id, port: portOf(url) })
@@ -38,9 +41,15 @@ export const connection = ({ idle, target, url }: Reached): Effect.Effect<Duplex
       Effect.mapError(({ message }) => failed(message)),
       Effect.timeoutFail({ duration: reachWithin, onTimeout: () => failed("The application could not be reached in time.") })
     )
+    return yield* watched(stream, idle, () => onIdle(failed("The application is silent for too long.")))
+  })
+
+/** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
+export const connection = (asked: Reached): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { url } = asked
     let socket: Duplex | undefined
-    const idleEnd = (): void => void socket?.destroy(failed("The application is silent for too long."))
-    const plain = yield* agentSocket(yield* watched(stream, idle, idleEnd))
+    const plain = yield* agentSocket(yield* reached(asked, (error) => void socket?.destroy(error)))
     socket = plain
     if (url.protocol === "http:") return plain
     const secured = connectTls({
@@ -53,14 +62,27 @@ export const connection = ({ idle, target, url }: Reached): Effect.Effect<Duplex
     return secured
   })
 
+/** The services that a connection needs, wherever it is opened. */
+export interface Surroundings {
+  readonly dialer: Context.Tag.Service<typeof AgentDialer>
+  readonly info: RequestInfo
+  readonly clock: Clock.Clock
+}
+
+const within =
+  ({ clock, dialer, info }: Surroundings) =>
+  <A>(opening: Effect.Effect<A, AppFailed, AgentDialer | Scope.Scope>): Effect.Effect<A, AppFailed, Scope.Scope> =>
+    opening.pipe(Effect.provideService(AgentDialer, dialer), Effect.provideService(CurrentRequest, info), Effect.withClock(clock))
+
 /** Opens a connection wherever it runs. */
-export const opening = (
-  asked: Reached,
-  dialer: Context.Tag.Service<typeof AgentDialer>,
-  info: RequestInfo,
-  clock: Clock.Clock
-): Effect.Effect<Duplex, AppFailed, Scope.Scope> =>
-  connection(asked).pipe(Effect.provideService(AgentDialer, dialer), Effect.provideService(CurrentRequest, info), Effect.withClock(clock))
+export const opening = (asked: Reached, surroundings: Surroundings): Effect.Effect<Duplex, AppFailed, Scope.Scope> =>
+  within(surroundings)(connection(asked))
+
+/** Opens a connection without TLS wherever it runs, as a stream by callbacks. */
+export const openingPlain =
+  (asked: Reached, surroundings: Surroundings) =>
+  (onIdle: (error: AppFailed) => void): Effect.Effect<DirectStream, AppFailed, Scope.Scope> =>
+    within(surroundings)(Effect.flatMap(reached(asked, onIdle), agentBytes))
 
 /** The same for requests that may share a connection. */
 export const placeKey = ({ target, url }: Pick<Reached, "target" | "url">): string =>

@@ -4,7 +4,7 @@ import { Clock, Context, Data, Effect, Scope } from "effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http"
 import { type Duplex, finished, type Readable } from "node:stream"
 import type { AppConnections, Kept } from "./AppConnections.js"
-import { AppFailed, connection, failed, failureOf, opening, placeKey, type Reached } from "./appReach.js"
+import { AppFailed, connection, failed, failureOf, opening, openingPlain, placeKey, type Reached } from "./appReach.js"
 import type { PlainConnections } from "./PlainConnections.js"
 import { plainExchange } from "./plainExchange.js"
 import * as Continue from "../server/connection/Continue.js"
@@ -115,15 +115,15 @@ export const exchange = (
     if (framing === undefined && upgrade === undefined && safeMethods.has(method)) {
       return Effect.withFiberRuntime<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope>(
         ({ currentContext, currentDefaultServices }) => {
-          const open = opening(
-            asked,
-            Context.get(currentContext, AgentDialer),
-            Context.get(currentContext, CurrentRequest),
-            Context.get(currentDefaultServices, Clock.Clock)
-          )
+          const surroundings = {
+            dialer: Context.get(currentContext, AgentDialer),
+            info: Context.get(currentContext, CurrentRequest),
+            clock: Context.get(currentDefaultServices, Clock.Clock)
+          }
           const [agent_id, key] = [target.agent_id, placeKey(asked)]
-          if (url.protocol === "http:") return plainExchange(asked, connections.plain, { agentId: agent_id, key, open })
-          const way = { agent: connections.secured, agent_id, key, open }
+          if (url.protocol === "http:")
+            return plainExchange(asked, connections.plain, { agentId: agent_id, key, open: openingPlain(asked, surroundings) })
+          const way = { agent: connections.secured, agent_id, key, open: opening(asked, surroundings) }
           return sent(asked, way, ["Connection", "keep-alive"])
         }
       )

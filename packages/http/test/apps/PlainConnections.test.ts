@@ -1,21 +1,52 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { once } from "node:events"
-import { Duplex } from "node:stream"
+import type { DirectStream } from "@atelier/core/network"
+import { Effect, Fiber, type Scope } from "effect"
 import { AppFailed } from "../../src/apps/appReach.js"
 import { type PlainConnection, PlainConnections } from "../../src/apps/PlainConnections.js"
 
 const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-/** A connection to an app that answers each request at once. */
-const anApp = () => {
-  const socket: Duplex = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => void (socket.push(answer), done()) })
-  return socket
+/** A connection to an app, which answers each request at once unless it is `silent`. */
+const anApp = (isSilent = false) => {
+  const said: Array<Uint8Array | null | Error> = []
+  let isClosed = false
+  let ready: (() => void) | undefined
+  const say = (what: string | null | Error): void => {
+    said.push(typeof what === "string" ? Buffer.from(what) : what)
+    const heard = ready
+    ready = undefined
+    heard?.()
+  }
+  const stream: DirectStream = {
+    take: (next) => {
+      const [first] = said
+      if (first === undefined) ready = next
+      // The end and an error stay
+      else if (first instanceof Uint8Array) said.shift()
+      return first
+    },
+    put: (_bytes, done) => {
+      done()
+      if (!isSilent) say(answer)
+    },
+    finish: () => undefined
+  }
+  let silence: (error: Error) => void = () => undefined
+  const open = (onIdle: (error: Error) => void): Effect.Effect<DirectStream, never, Scope.Scope> => {
+    silence = onIdle
+    return Effect.as(
+      Effect.addFinalizer(() => Effect.sync(() => void (isClosed = true))),
+      stream
+    )
+  }
+  return { open, say, isClosed: () => isClosed, silence: (error: Error) => silence(error) }
 }
 
-const opened = (connections: PlainConnections, agentId: string, key: string, socket: Duplex) =>
+type App = ReturnType<typeof anApp>
+
+const opened = (connections: PlainConnections, agentId: string, key: string, { open }: Pick<App, "open">) =>
   Effect.async<PlainConnection>((resume) => {
-    connections.open({ agentId, key, open: Effect.succeed(socket) }, (connection) => {
+    connections.open({ agentId, key, open }, (connection) => {
       if (connection instanceof Error) return true
       resume(Effect.succeed(connection))
       return true
@@ -42,13 +73,13 @@ describe("unused connections to apps without TLS", () => {
   it.scoped("are 32 of an app and 64 of an agent", () =>
     Effect.gen(function* () {
       const connections = yield* make
-      const sockets = Array.from({ length: 80 }, anApp)
-      const all = yield* Effect.forEach(sockets, (socket, at) => opened(connections, "one", `app ${at % 4}`, socket))
+      const apps = Array.from({ length: 80 }, () => anApp())
+      const all = yield* Effect.forEach(apps, (app, at) => opened(connections, "one", `app ${at % 4}`, app))
       yield* Effect.forEach(all, ask)
-      expect(sockets.filter(({ destroyed }) => !destroyed).length).toBe(64)
-      const many = Array.from({ length: 40 }, anApp)
-      yield* Effect.forEach(yield* Effect.forEach(many, (socket) => opened(connections, "other", "app", socket)), ask)
-      expect(many.filter(({ destroyed }) => !destroyed).length).toBe(32)
+      expect(apps.filter(({ isClosed }) => !isClosed()).length).toBe(64)
+      const many = Array.from({ length: 40 }, () => anApp())
+      yield* Effect.forEach(yield* Effect.forEach(many, (app) => opened(connections, "other", "app", app)), ask)
+      expect(many.filter(({ isClosed }) => !isClosed()).length).toBe(32)
       expect(connections.take("app")).toBeDefined()
       expect(connections.take("no app")).toBeUndefined()
     })
@@ -57,29 +88,28 @@ describe("unused connections to apps without TLS", () => {
   it.scoped("carry one request after the other, and end with bytes that no request has asked for", () =>
     Effect.gen(function* () {
       const connections = yield* make
-      const socket = anApp()
-      const connection = yield* opened(connections, "one", "app", socket)
+      const app = anApp()
+      const connection = yield* opened(connections, "one", "app", app)
       expect(yield* ask(connection)).toBe(true)
       expect(connections.take("app")).toBe(connection)
       expect(yield* ask(connection)).toBe(true)
-      const closed = once(socket, "close")
-      socket.push(answer)
-      yield* Effect.promise(() => closed)
+      app.say(answer)
       expect(connections.take("app")).toBeUndefined()
+      expect(app.isClosed()).toBe(true)
     })
   )
 
   it.scoped("are stale for a request only where the app has closed them", () =>
     Effect.gen(function* () {
       const connections = yield* make
-      const failed = (broken: (socket: Duplex) => void, isNew = false) =>
+      const failed = (broken: (app: App) => void, isNew = false) =>
         Effect.gen(function* () {
-          const socket: Duplex = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
-          const connection = yield* opened(connections, "one", "app", socket)
+          const app = anApp(true)
+          const connection = yield* opened(connections, "one", "app", app)
           if (!isNew) {
             const answered = yield* Effect.fork(ask(connection))
             yield* Effect.yieldNow()
-            socket.push(answer)
+            app.say(answer)
             yield* Fiber.join(answered)
             connections.take("app")
           }
@@ -92,23 +122,22 @@ describe("unused connections to apps without TLS", () => {
               fail: unexpected,
               broken: (_, isStale) => resume(Effect.succeed(isStale))
             })
-            broken(socket)
+            broken(app)
           })
         })
-      expect(yield* failed((socket) => void socket.push(null))).toBe(true)
-      expect(yield* failed((socket) => void socket.destroy())).toBe(true)
-      expect(yield* failed((socket) => void socket.destroy(), true)).toBe(false)
-      expect(yield* failed((socket) => void socket.destroy(new AppFailed({ message: "The application is silent for too long." })))).toBe(
-        false
-      )
+      const lost = new Error("the agent has gone")
+      expect(yield* failed(({ say }) => say(null))).toBe(true)
+      expect(yield* failed(({ say }) => say(lost))).toBe(true)
+      expect(yield* failed(({ say }) => say(lost), true)).toBe(false)
+      expect(yield* failed(({ silence }) => silence(new AppFailed({ message: "The application is silent for too long." })))).toBe(false)
     })
   )
 
   it.scoped("that were opened for a request that went may have been closed since", () =>
     Effect.gen(function* () {
       const connections = yield* make
-      const socket: Duplex = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
-      yield* Effect.sync(() => connections.open({ agentId: "one", key: "app", open: Effect.succeed(socket) }, () => false))
+      const app = anApp(true)
+      yield* Effect.sync(() => connections.open({ agentId: "one", key: "app", open: app.open }, () => false))
       const connection = yield* Effect.repeat(
         Effect.zipRight(
           Effect.yieldNow(),
@@ -120,9 +149,55 @@ describe("unused connections to apps without TLS", () => {
         const unexpected = (): void => resume(Effect.dieMessage("the connection is broken"))
         const broken = (_: Error, isStale: boolean): void => resume(Effect.succeed(isStale))
         connection?.send("GET / HTTP/1.1\r\n\r\n", false, { head: unexpected, data: unexpected, end: unexpected, fail: unexpected, broken })
-        socket.push(null)
+        app.say(null)
       })
       expect(yield* isStale).toBe(true)
+    })
+  )
+
+  it.scoped("break a request off whose connection has ended before it is sent", () =>
+    Effect.gen(function* () {
+      const connections = yield* make
+      const app = anApp()
+      app.say(answer)
+      const connection = yield* opened(connections, "one", "app", app)
+      const unexpected = (): void => undefined
+      const broken = Effect.async<string>((resume) => {
+        const told = ({ message }: Error): void => resume(Effect.succeed(message))
+        connection.send("GET / HTTP/1.1\r\n\r\n", false, {
+          head: unexpected,
+          data: unexpected,
+          end: unexpected,
+          fail: unexpected,
+          broken: told
+        })
+      })
+      expect(yield* broken).toBe("It broke the connection off without an answer.")
+    })
+  )
+
+  it.scoped("are read no further while the client takes no more", () =>
+    Effect.gen(function* () {
+      const connections = yield* make
+      const app = anApp(true)
+      const connection = yield* opened(connections, "one", "app", app)
+      const heard: Array<string> = []
+      connection.send("GET / HTTP/1.1\r\n\r\n", false, {
+        head: () => undefined,
+        data: (bytes) => {
+          heard.push(Buffer.from(bytes).toString())
+          connection.pause()
+        },
+        end: () => void heard.push("end"),
+        fail: (message) => void heard.push(message),
+        broken: ({ message }) => void heard.push(message)
+      })
+      app.say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+      app.say("ab")
+      app.say("cd")
+      expect(heard).toStrictEqual(["ab"])
+      connection.resume()
+      expect(heard).toStrictEqual(["ab", "cd", "end"])
     })
   )
 })
