@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { claims, commands, notices, uploads, writtenFiles } from "./activities.mjs"
 import { aTask, followedLogs, followedProcesses, sshSessions, taskMessages } from "./sessions.mjs"
-import { areRowsSound, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
+import { areRowsSound, defects, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
 import { aDaemon, anAgent, aProxy, aServer, patience, untilAgentsAnswer } from "./targets.mjs"
 
 const { values } = parseArgs({
@@ -191,6 +191,7 @@ try {
       `workspaces whose builds have not ended: ${unended}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
       `activities that have not ended: ${unfinished.length === 0 ? "none" : unfinished.join(", ")}`,
+      `requests that were answered with 500: ${defects.length === 0 ? "none" : [...new Set(defects)].join("; ")}`,
       `failed restarts: ${notRestarted.length === 0 ? "none" : notRestarted.join("; ")}`,
       `from kill to the first answer of a server: ${summary(starts)}`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
@@ -215,7 +216,7 @@ try {
   const areSound = await areRowsSound(options.database)
   failed =
     succeeded !== all.length ||
-    unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length + unfinished.length > 0 ||
+    unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length + unfinished.length + defects.length > 0 ||
     !isProxyWell ||
     !areSound
 } finally {

@@ -22,6 +22,9 @@ export const freePort = async () => {
   return port
 }
 
+/** What the logs of servers tell of requests that were answered with 500. */
+export const defects = []
+
 /** Starts the standalone server with options by name, and waits until it listens. */
 export const startServer = async (options, path = program) => {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
@@ -29,7 +32,7 @@ export const startServer = async (options, path = program) => {
   await new Promise((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       if (line.startsWith("Atelier listens")) resolve()
-      else process.stderr.write(`${line}\n`)
+      else if (line.includes('message="a request failed"')) defects.push(line)
     })
     child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
   })
