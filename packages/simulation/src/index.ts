@@ -1,3 +1,4 @@
+export { chanceOf } from "./Chance.js"
 export * from "./History.js"
 export { makeSetting, type Setting } from "./Setting.js"
 export { failEachLoop, type FailedLoop } from "./Loops.js"

@@ -12,7 +12,11 @@ import { aClient, aCode, type Client, redeem, refresh, someTokens, Tokens } from
 import { lastingDatabaseUrl } from "../../../test/store/databases.js"
 import { type Answer, type Person, startServer, type TestServer } from "../../../test/http/server.js"
 import { storedTemplate, storedWorkspace } from "../../../test/records/workspaces.js"
-import { type Model, type Operation, unplaced } from "../src/index.js"
+import { chanceOf, type Model, type Operation, unplaced } from "../src/index.js"
+
+/** Decides which call is made where, and when a connection is cut. How fast each is answered is left to chance. `REPLICAS_SEED` makes these choices again. */
+const seed = Number(process.env["REPLICAS_SEED"] ?? Date.now() % 1_000_000)
+const chance = chanceOf(seed)
 
 let databaseUrl: string
 let servers: ReadonlyArray<TestServer> = []
@@ -45,7 +49,7 @@ const cutting = async (): Promise<() => Promise<void>> => {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE 'LISTEN%' ORDER BY random() LIMIT 1`
       )
-      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 40))
+      await new Promise((resolve) => setTimeout(resolve, 5 + chance.next() * 40))
     }
     await administrator.end()
   }
@@ -61,7 +65,7 @@ const historyOf = async <I, O>(callers: number, calls: number, call: (server: Te
   const history: Array<Operation<I, O>> = []
   const run = async (): Promise<void> => {
     for (let count = 0; count < calls; count++) {
-      const server = servers[Math.floor(Math.random() * servers.length)] ?? first
+      const server = servers[chance.below(servers.length)] ?? first
       const begin = performance.now()
       const [input, answer] = call(server)
       const output = await answer
@@ -78,7 +82,8 @@ const known = async <A>(answer: Promise<Answer>, read: (answer: Answer) => A): P
   return given === undefined || given.status >= 500 ? undefined : read(given)
 }
 
-const shown = (histories: ReadonlyArray<unknown>): string => histories.map((one) => JSON.stringify(one)).join("\n")
+const shown = (histories: ReadonlyArray<unknown>): string =>
+  [`REPLICAS_SEED=${seed}`, ...histories.map((one) => JSON.stringify(one))].join("\n")
 
 /** How many operations had an answer. */
 const answeredOf = (history: ReadonlyArray<Operation<unknown, unknown>>) => history.filter(({ output }) => output !== undefined).length
@@ -110,7 +115,7 @@ it("builds of a workspace are linearizable", async () => {
   const stop = await cutting()
   const history = await historyOf<BuildCall, number | "refused">(4, 10, (server) => {
     const target = made.at(-1)
-    if (target === undefined || Math.random() < 0.5) {
+    if (target === undefined || chance.is(0.5)) {
       const answer = server.call("POST", `/workspaces/${workspace.id}/builds`, { token: owner.token, body: { transition: "start" } })
       const number = known(answer, (given) => {
         if (given.status !== 201) return "refused"
@@ -194,7 +199,7 @@ it("locks are linearizable", async () => {
           "linearizable",
           Effect.gen(function* () {
             history.push({ input: "take", output: true, begin, end: performance.now() })
-            yield* Effect.sleep(`${Math.floor(Math.random() * 8)} millis`)
+            yield* Effect.sleep(`${chance.below(8)} millis`)
             released = performance.now()
           })
         )
