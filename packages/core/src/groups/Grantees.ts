@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
             groupIds.length === 0 ? [] : yield* nameable(yield* users.lockGroups(groupIds), organizationId)
           )
         ].slice(0, maximumValidations)
-        yield* refuseViolations(violations)
+        yield* refuseViolations(violations, true)
         return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>
           Effect.all({
             user_acl: grown(ofUsers.field, user_acl, toUsers.change),

@@ -41,16 +41,18 @@ export class Forbidden extends Data.TaggedError("Forbidden")<Partial<Refusal>> {
 /** No valid credential. `code` is the OAuth error of the `WWW-Authenticate` header (RFC 6750 §3.1). */
 export class Unauthenticated extends Data.TaggedError("Unauthenticated")<Refusal> {}
 
-/** The input breaks a rule. */
-export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
+/** The input breaks a rule. `validations` name a field once, unless `isEachRuleNamed`: then a field stands there for each rule that it breaks. */
+export class Invalid extends Data.TaggedError("Invalid")<Refusal & { readonly isEachRuleNamed?: boolean }> {
   /** A refusal of one named input. */
   static readonly field = (field: string, detail: string, message = "Validation failed."): Invalid =>
     new Invalid({ message, validations: [{ field, detail }] })
 }
 
 /** Fails with `Invalid` where inputs have violations. */
-export const refuseViolations = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
-  validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
+export const refuseViolations = (validations: ReadonlyArray<Validation>, isEachRuleNamed = false): Effect.Effect<void, Invalid> =>
+  validations.length === 0
+    ? Effect.void
+    : new Invalid({ message: "Validation failed.", validations, ...(isEachRuleNamed ? { isEachRuleNamed } : {}) })
 
 /** The state of the object, or another object, does not allow the action now. */
 export class Conflict extends Data.TaggedError("Conflict")<Refusal> {

@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
       // A member without the permission learns nothing of versions it cannot see
       if (!(yield* Access.can("create", object))) yield* visibleVersion(organization_id, settings.template_version_id)
       yield* Access.authorize("create", object)
-      yield* refuseViolations(newTemplateViolations(settings, features))
+      yield* refuseViolations(newTemplateViolations(settings, features), true)
       const name = settings.name ?? ""
       if (Option.isSome(yield* templates.byName(organization_id, name))) return yield* takenTemplate(name)
       const version = yield* visibleVersion(organization_id, settings.template_version_id)

@@ -91,6 +91,7 @@ interface Described {
   readonly message: string
   readonly detail?: string | undefined
   readonly validations?: ReadonlyArray<Validation> | undefined
+  readonly isEachRuleNamed?: boolean | undefined
 }
 
 /** Entries of `validations`. */
@@ -101,10 +102,18 @@ const maximumText = 1000
 
 const cut = (text: string): string => (text.length > maximumText ? `${text.slice(0, maximumText).toWellFormed()}…` : text)
 
+/** One entry per field: the first rule it breaks. */
+const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
+  const fields = new Set<string>()
+  return validations.filter(({ field }) => !fields.has(field) && fields.add(field))
+}
+
 /** The `Response` object of an error; empty members are left out, and what a caller's input made long is cut. */
 export const responseOf = (error: Described): Response => {
   const { detail, message, validations = [] } = error
-  const entries = validations.slice(0, maximumValidations).map(({ detail, field }) => ({ field: cut(field), detail: cut(detail) }))
+  // A refusal of a permission lists everything that is missing, not rules of inputs
+  const named = error instanceof Forbidden || error.isEachRuleNamed === true ? validations : distinct(validations)
+  const entries = named.slice(0, maximumValidations).map(({ detail, field }) => ({ field: cut(field), detail: cut(detail) }))
   return { message: cut(message), ...(detail ? { detail: cut(detail) } : {}), ...(entries.length > 0 ? { validations: entries } : {}) }
 }
 

@@ -93,7 +93,7 @@ export const newTemplateViolations = (settings: NewTemplateSettings, features: E
     rule("max_port_share_level", isUnknownLevel(settings), unknownLevel),
     rule(
       "max_port_share_level",
-      settings.max_port_share_level !== undefined && !features.has("control_shared_ports"),
+      settings.max_port_share_level !== undefined && !isUnknownLevel(settings) && !features.has("control_shared_ports"),
       "cannot be set: sharing of ports is not restricted without a license"
     )
   ])

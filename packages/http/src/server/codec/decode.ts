@@ -115,19 +115,12 @@ export const queryReader = (
       findings.push(...findingsIn(decoded.left).map(({ detail, field }) => ({ field: parameterOf(field), detail })))
     return findings.length === 0 && Either.isRight(decoded)
       ? Either.right(decoded.right)
-      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: distinct(findings.map(renamed)) }))
+      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: findings.map(renamed) }))
   }
 }
 
 /** The parameter that a violation belongs to: items of lists have no names of their own. */
 const parameterOf = (field: string): string => field.replace(/\[\d+\]$/, "")
-
-/** The first rule that each field breaks: the schema of a field may say in several ways what the field has to be. */
-const distinct = (findings: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
-  const first = new Map<string, Validation>()
-  for (const { detail, field } of findings) if (!first.has(field)) first.set(field, { field, detail })
-  return [...first.values()]
-}
 
 const unreadable = (cause: string): Invalid => new Invalid({ message: "Request body must be valid JSON.", detail: cause })
 
@@ -136,7 +129,8 @@ const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
   const findings = findingsIn(issue)
   const shapes = findings.filter(({ kind }) => kind === "shape")
   const [first] = shapes
-  if (first === undefined) return new Invalid({ message: "Validation failed.", validations: distinct(findings) })
+  if (first === undefined)
+    return new Invalid({ message: "Validation failed.", validations: findings.map(({ detail, field }) => ({ field, detail })) })
   if (first.field === "") return new Invalid({ message: `Request body ${first.detail}.`, detail: first.detail })
   return new Invalid({
     message: `Request body field ${JSON.stringify(first.field)} ${first.detail}.`,
