@@ -38,8 +38,8 @@ export const taskChanges = ({ readable, builds, repository }: Needs) => ({
   }),
 
   setInput: Traced.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
-    if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
     const task = yield* readable(user, reference)
+    if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
     yield* Access.authorizeWrite("update", taskObject(task), missingTask)
     yield* Audit.audited(
       subject(task, "write"),

@@ -130,8 +130,8 @@ const make = Effect.gen(function* () {
 
   return {
     send: Traced.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
-      if (input === "") return yield* Invalid.field("input", "must not be empty")
       const task = yield* readable(user, reference)
+      if (input === "") return yield* Invalid.field("input", "must not be empty")
       switch (taskStatus(partsOf(task))) {
         case "pending":
         case "initializing":

@@ -197,23 +197,27 @@ const serve = (
         if (!call.services.has(key)) call.services.set(key, value)
       })
 
+      const malformed = (refusal: unknown): Effect.Effect<never, unknown> => {
+        info.malformed = true
+        return Effect.fail(refusal)
+      }
       const answer = (): Effect.Effect<unknown, unknown> => {
         const input: Input = { request }
         if (readPath !== undefined) {
           const path = readPath(params)
-          if (Either.isLeft(path)) return Effect.fail(path.left)
+          if (Either.isLeft(path)) return malformed(path.left)
           input.path = path.right
         }
         if (readQuery !== undefined) {
           const query = readQuery(searched)
-          if (Either.isLeft(query)) return Effect.fail(query.left)
+          if (Either.isLeft(query)) return malformed(query.left)
           input.urlParams = query.right
         }
         return readPayload === undefined
           ? handled.handler(input)
           : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
               const payload = readPayload(isBodyOptional && text.trim() === "" ? "{}" : text)
-              if (Either.isLeft(payload)) return Effect.fail(payload.left)
+              if (Either.isLeft(payload)) return malformed(payload.left)
               input.payload = payload.right
               return handled.handler(input)
             })

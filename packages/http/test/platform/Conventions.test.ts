@@ -93,6 +93,27 @@ describeInterface("a query of which every parameter has to be known", (server) =
   })
 })
 
+describeInterface("a malformed request", (server) => {
+  it.each([
+    ["PATCH", `/templates/${someId}/versions`, "{}", 404],
+    ["PATCH", `/templates/${someId}/versions`, "{", 404],
+    ["PATCH", "/templates/x/versions", "{", 400],
+    ["GET", `/templates/${someId}/versions?limit=x`, undefined, 404],
+    ["POST", `/workspaces/${someId}/builds`, "{}", 404],
+    ["PUT", "/users/nobody/profile", "{", 404],
+    ["PUT", "/users/me/profile", "{", 400],
+    ["GET", "/organizations/nowhere/provisionerjobs/x", undefined, 404],
+    ["GET", "/organizations/default/provisionerjobs/x", undefined, 400],
+    ["POST", "/organizations/nowhere/groups", "{", 404],
+    ["PATCH", `/tasks/me/${someId}/input`, "{}", 404],
+    ["POST", "/tasks/nobody", "{}", 404],
+    ["PUT", "/organizations/default/members/nobody/roles", "{", 404]
+  ] as const)("is refused after what its path does not find: %s %s %s", async (method, path, body, status) => {
+    const answer = await server().call(method, path, { token: server().owner().token, ...(body === undefined ? {} : { body }) })
+    expect(answer.status).toBe(status)
+  })
+})
+
 describeInterface("paths and methods", (server) => {
   // A user may be called "first" or "login": both are paths of users too
   it.each([

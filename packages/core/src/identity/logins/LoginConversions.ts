@@ -105,6 +105,8 @@ const make = Effect.gen(function* () {
       reference: string,
       { password, to_type }: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
     ) {
+      yield* Access.refuseApps
+      const user = yield* users.get(reference)
       yield* refuseViolations(
         validationsOf({
           to_type: to_type === "" ? "is required" : undefined,
@@ -113,8 +115,6 @@ const make = Effect.gen(function* () {
       )
       if (!isExternalLoginType(to_type)) return yield* Invalid.field("to_type", "must be github or oidc")
 
-      yield* Access.refuseApps
-      const user = yield* users.get(reference)
       const subject = { action: "create", resource: conversionAudit, id: user.id, target: user.username } as const
       const isRight = yield* hasher.verify(password, Option.getOrNull(yield* accounts.hashedPassword(user.id)))
       return yield* Audit.audited(

@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { CountedNotification as Counted, InboxNotification as Notification } from "@atelier/core/notifications"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { dialectal, listOfOne, nullWhenEmpty } from "../../wire/dialect.js"
+import { dialectal, listOfOne } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
 import { Body, flag, boundedMap, listOf, needed, Path, StrictQuery, text } from "../../wire/input.js"
 import { AlsoEvents, Messages, operation, Streaming } from "../annotations.js"
@@ -190,7 +190,7 @@ export const notifications = HttpApiGroup.make("notifications")
     HttpApiEndpoint.get("getNotificationPreferences", "/api/v2/users/:user/notifications/preferences")
       .annotateContext(operation("Get notification preferences", "Returns the events that a user has switched on or off."))
       .setPath(Path({ user: Schema.String }))
-      .addSuccess(nullWhenEmpty(Schema.Array(Preference)))
+      .addSuccess(Schema.Array(Preference))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
@@ -204,7 +204,7 @@ export const notifications = HttpApiGroup.make("notifications")
           template_disabled_map: Schema.optionalWith(boundedMap(Schema.Boolean, 1000), { default: () => ({}) })
         })
       )
-      .addSuccess(nullWhenEmpty(Schema.Array(Preference)))
+      .addSuccess(Schema.Array(Preference))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .middlewareEndpoints(Authenticated)

@@ -47,6 +47,7 @@ export const workspaceProxies = Handlers.group(contract.workspaceProxies, (handl
       .handle("updateWorkspaceProxy", ({ path, payload: { regenerate_token, ...fields } }) =>
         Effect.gen(function* () {
           const { display_name, icon, name } = fields
+          yield* proxies.get(path.workspaceproxy)
           yield* filled(fields)
           return updated(yield* proxies.update(path.workspaceproxy, { name, display_name, icon }, regenerate_token))
         })

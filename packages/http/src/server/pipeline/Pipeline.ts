@@ -89,6 +89,7 @@ const infoReader = (settings: HttpSettings, isRecording: boolean) => {
     checks: isRecording ? makeRecording() : undefined,
     params: {},
     routed: false,
+    malformed: false,
     counted: undefined
   })
 }

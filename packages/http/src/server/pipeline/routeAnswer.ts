@@ -15,6 +15,7 @@ import type { HttpSettings } from "../request/Settings.js"
 import type { Target } from "../request/Target.js"
 import { refuseForNow } from "./failures.js"
 import { lostAnswer } from "./lostAnswer.js"
+import { pathObjects } from "./pathObjects.js"
 import type { Answer, Match, Routes } from "./Routes.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -53,7 +54,7 @@ const callerRefusal = (settings: HttpSettings, limiter: RateLimiter["Type"]) => 
 export const routeAnswer = (
   settings: HttpSettings,
   limiter: RateLimiter["Type"],
-  routes: Pick<Routes, "callerAt">,
+  routes: Pick<Routes, "callerAt" | "find">,
   answerOf: (route: Route) => Answer | Effect.Effect<Answer, Unavailable>
 ) => {
   const refusalOf = callerRefusal(settings, limiter)
@@ -78,12 +79,22 @@ export const routeAnswer = (
     services.set(CurrentRequest.key, info)
     services.set(HttpServerRequest.ParsedSearchParams.key, query)
     if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
-    const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> => {
-      const answered = answer({ request, info, params, query, services })
-      return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
+    const answeredBy = ({ params, query, route }: Match, services: Map<string, unknown>) => {
+      const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> => {
+        const answered = answer({ request, info, params, query, services })
+        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
+      }
+      const answer = answerOf(route)
+      if (!Effect.isEffect(answer)) return run(answer)
+      return Effect.matchEffect(answer, { onFailure: (refused) => Effect.succeed(refuseForNow(info.path, refused)), onSuccess: run })
     }
-    const answer = answerOf(route)
-    if (!Effect.isEffect(answer)) return run(answer)
-    return Effect.matchEffect(answer, { onFailure: (refused) => Effect.succeed(refuseForNow(info.path, refused)), onSuccess: run })
+    /** An object of the path that the caller does not find is told before the form of the request. */
+    const objectsFirst = (malformed: Response) =>
+      Effect.reduce(pathObjects(routes, found), malformed, (told, object) =>
+        told === malformed
+          ? Effect.map(answeredBy(object, new Map(services)), (shown) => (shown.status === 404 ? shown : told))
+          : Effect.succeed(told)
+      )
+    return Effect.flatMap(answeredBy(found, services), (response) => (info.malformed ? objectsFirst(response) : Effect.succeed(response)))
   }
 }

@@ -42,6 +42,8 @@ export interface RequestInfo {
   params: Readonly<Record<string, string | undefined>>
   /** Whether the request has a route. */
   routed: boolean
+  /** Whether the path, the query or the body does not have the form that the endpoint wants. */
+  malformed: boolean
   /** How the request is counted in metrics. */
   counted: Counted | undefined
 }
@@ -64,6 +66,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     checks: undefined,
     params: {},
     routed: false,
+    malformed: false,
     counted: undefined
   })
 }) {}
