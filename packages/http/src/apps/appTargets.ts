@@ -39,8 +39,8 @@ export const appTargets = ({ accessUrl, proxies, wildcardAccessUrl }: Needs) => 
       if (text.length > maximumTarget || !URL.canParse(text)) return undefined
       const target = new URL(text)
       if (!/^https?:$/.test(target.protocol) || target.username !== "" || target.password !== "") return undefined
+      // A host that names no app is the service's too, and answers with a page
       const app = hosts(target.host, target.pathname)
-      if (app === noApp) return undefined
       const place = app === undefined ? yield* proxyOf(target) : { protocol: access.protocol, port: wildcardPort }
       if (place === undefined) return undefined
       // Another port of the host may be another program's
