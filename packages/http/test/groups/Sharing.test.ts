@@ -155,7 +155,7 @@ describeServerOnEach(
         user_perms: { [one.user.id]: "use", x: "use", [Uuid.nil]: "use", [deleted.user.id]: "admin" },
         group_perms: { [one.user.id]: "use", y: "none" }
       })
-      expect(refusal(faults)).toStrictEqual([400, "user_perms", "group_perms"])
+      expect(refusal(faults)).toStrictEqual([400, "user_perms", "user_perms", "user_perms", "group_perms", "group_perms", "group_perms"])
       expect(rolesOf(await call(server(), "GET", `/templates/${id}/acl`, server().owner()))).toStrictEqual({
         users: [],
         groups: [[organization, "use"]]
@@ -315,7 +315,7 @@ describeServerOnEach(
         user_roles: { [Uuid.nil]: "use", x: "admin" },
         group_roles: { [server().owner().user.id]: "use", [workspace.organization_id]: "owner" }
       })
-      expect(refusal(faults)).toStrictEqual([400, "user_roles", "group_roles"])
+      expect(refusal(faults)).toStrictEqual([400, "user_roles", "user_roles", "group_roles", "group_roles"])
       expect((await acl("PATCH", workspace, one, { user_roles: { [Uuid.nil]: "" } })).status).toBe(204)
     })
 

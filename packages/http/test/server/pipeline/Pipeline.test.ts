@@ -195,7 +195,7 @@ describe("paths", () => {
     Effect.gen(function* () {
       expect((yield* get("/api/v2/things/")).json()).toEqual(["a"])
       expect((yield* get("/api/v2/things/a/")).status).toBe(404)
-      expect((yield* get("/api/v2/me/")).status).toBe(404)
+      expect((yield* get("/api/v2/seen/")).status).toBe(404)
     })
   )
 
