@@ -26,6 +26,18 @@ export const Body = <Fields extends Schema.Struct.Fields>(
   return Schema.make(withTextBounds(Schema.Struct(fields).annotations({ jsonSchema }).ast))
 }
 
+const alternativesId = Symbol.for("@atelier/http/alternatives")
+
+/** A body that needs one of some fields. Services refuse it without, and a refusal of other fields names these too. */
+export const withOneOf = <A, I, R>(body: Schema.Schema<A, I, R>, ...fields: ReadonlyArray<keyof I & string>): Schema.Schema<A, I, R> =>
+  body.annotations({ [alternativesId]: fields })
+
+/** The fields of which a body needs one. */
+export const alternativesOf = (ast: AST.Annotated): ReadonlyArray<string> => {
+  const fields = ast.annotations[alternativesId]
+  return Array.isArray(fields) ? fields : []
+}
+
 /** Names the fields of a body that must not be empty, to those who describe it. */
 export const filledKeyword = "x-filled"
 

@@ -10,7 +10,7 @@ import { ParameterView, TemplateVersionView, VariableView } from "@atelier/core/
 import { Schema } from "effect"
 import { dialectal, nullWhenEmpty } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
-import { Body, flag, flagParameter, list, map, page, Path, Query, required, text } from "../../wire/input.js"
+import { Body, flag, flagParameter, list, map, page, Path, Query, required, text, withOneOf } from "../../wire/input.js"
 import { WorkspaceResource } from "../agents/agentViews.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
@@ -35,17 +35,21 @@ export const TemplateVersionVariable = VariableView.annotations({ identifier: "T
 
 export const TemplateVersionExternalAuth = ExternalAuthView.annotations({ identifier: "TemplateVersionExternalAuth" })
 
-const CreateVersion = Body({
-  storage_method: required(Schema.Literal("file")),
-  provisioner: required(ProvisionerType),
-  file_id: Schema.optional(Uuid.Uuid),
-  example_id: text,
-  name: text,
-  message: text,
-  template_id: Schema.optional(Uuid.Uuid),
-  tags: map(Schema.String),
-  user_variable_values: list(Body({ name: text, value: text }))
-})
+const CreateVersion = withOneOf(
+  Body({
+    storage_method: required(Schema.Literal("file")),
+    provisioner: required(ProvisionerType),
+    file_id: Schema.optional(Uuid.Uuid),
+    example_id: text,
+    name: text,
+    message: text,
+    template_id: Schema.optional(Uuid.Uuid),
+    tags: map(Schema.String),
+    user_variable_values: list(Body({ name: text, value: text }))
+  }),
+  "file_id",
+  "example_id"
+)
 
 const parameterValues = list(Body({ name: text, value: text }))
 

@@ -3,8 +3,8 @@
  * refusal. identity.md §1.4, §1.5.
  */
 import { Invalid, NotFound, type Validation } from "@atelier/core/platform"
-import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { acceptsNul, hasExactIntegers, isStrict, refusedAs, takesFirst } from "../../wire/input.js"
+import { Either, ParseResult, Predicate, Schema, SchemaAST as AST } from "effect"
+import { acceptsNul, alternativesOf, hasExactIntegers, isStrict, refusedAs, takesFirst } from "../../wire/input.js"
 import { decoder, undecodable } from "./decoder.js"
 import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
@@ -28,6 +28,15 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
   const refusesNul = !acceptsNul(ast)
   const exactIntegers = hasExactIntegers(ast)
   const isObject = propertiesOf(ast) !== undefined
+  const alternatives = alternativesOf(ast)
+  /** What a body lacks which needs one of several fields. */
+  const lacked = (body: unknown): ReadonlyArray<Validation> =>
+    alternatives.some((field) => Predicate.hasProperty(body, field) && body[field])
+      ? []
+      : alternatives.map((field) => ({
+          field,
+          detail: `is required without ${alternatives.filter((other) => other !== field).join(", ")}`
+        }))
   return (text) => {
     const parsed = parseFirst(text, { exactIntegers })
     if (parsed instanceof Unreadable) return Either.left(unreadable(parsed.reason))
@@ -39,9 +48,10 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
     const value = read(body)
     if (value !== undecodable) return Either.right(value)
     const decoded = decode(body)
+    const refuse = (issue: ParseResult.ParseIssue) => refuseBody(issue, lacked(body))
     return Either.isRight(decoded) || text.length > thoroughLength
-      ? Either.mapLeft(decoded, refuseBody)
-      : Either.mapLeft(decodeThoroughly(body), refuseBody)
+      ? Either.mapLeft(decoded, refuse)
+      : Either.mapLeft(decodeThoroughly(body), refuse)
   }
 }
 
@@ -125,12 +135,15 @@ const parameterOf = (field: string): string => field.replace(/\[\d+\]$/, "")
 const unreadable = (cause: string): Invalid => new Invalid({ message: "Request body must be valid JSON.", detail: cause })
 
 /** A value of another type than its field's has no `validations`, which are for rules. identity.md §1.4. */
-const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
+const refuseBody = (issue: ParseResult.ParseIssue, lacked: ReadonlyArray<Validation>): Invalid => {
   const findings = findingsIn(issue)
   const shapes = findings.filter(({ kind }) => kind === "shape")
   const [first] = shapes
   if (first === undefined)
-    return new Invalid({ message: "Validation failed.", validations: findings.map(({ detail, field }) => ({ field, detail })) })
+    return new Invalid({
+      message: "Validation failed.",
+      validations: [...findings.map(({ detail, field }) => ({ field, detail })), ...lacked]
+    })
   if (first.field === "") return new Invalid({ message: `Request body ${first.detail}.`, detail: first.detail })
   return new Invalid({
     message: `Request body field ${JSON.stringify(first.field)} ${first.detail}.`,
