@@ -44,11 +44,20 @@ const unreachableCodes = new Set([
   "EAI_AGAIN"
 ])
 
+/** Characters of the daemon's own words that are kept. */
+const longestReason = 2_000
+
+/** Why the daemon refused a call. The client reads the answer of a stream itself, and has its text in its own message alone. */
+const reasonIn = (cause: unknown): string => {
+  const said = field(field(cause, "json"), "message")
+  const [, text = ""] = /^\(HTTP code \d+\) .*? - ([^]*)$/.exec(String(field(cause, "message"))) ?? []
+  return (typeof said === "string" ? said : text).trim().slice(0, longestReason)
+}
+
 const failure = (what: string, address: string, cause: unknown): DaemonError => {
   const status = field(cause, "statusCode")
-  const said = field(field(cause, "json"), "message")
   if (typeof status === "number")
-    return new DaemonError({ message: `${what}: ${typeof said === "string" ? said.trim() : `the daemon answers ${status}`}`, status })
+    return new DaemonError({ message: `${what}: ${reasonIn(cause) || `the daemon answers ${status}`}`, status })
   const code = field(cause, "code")
   const message = cause instanceof Error ? cause.message : String(cause)
   return new DaemonError({

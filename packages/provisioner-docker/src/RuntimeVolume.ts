@@ -36,7 +36,9 @@ export const makeRuntimeVolume = (daemon: DockerDaemon, deployment: string, arch
 
   const fill = (name: string, image: string, { tar }: RuntimeArchive): Effect.Effect<void, DaemonError> =>
     Effect.gen(function* () {
-      yield* daemon.call("the volume of the runtime cannot be made", (docker) => docker.createVolume({ Name: name, Labels: { ...own } }))
+      yield* daemon.call("the volume of the runtime cannot be made", (docker, abortSignal) =>
+        docker.createVolume({ Name: name, Labels: { ...own }, abortSignal })
+      )
       if (yield* isFilled(name, image)) return
       const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(fillLimit)
       for (let waitsFor: string | undefined; ;) {

@@ -81,6 +81,7 @@ describe.skipIf(daemon === undefined)(`a server with Docker${skipped}`, { timeou
   })
 
   const machineOf = (deployment: string, step: string): Machine => ({
+    engine: "docker",
     images: [`${image}:first`, `${image}:second`],
     startLine: "The container of the agent main has been started.",
     actions: ["pull", "fill", "create", "start", "connect"],

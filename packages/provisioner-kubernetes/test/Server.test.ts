@@ -70,6 +70,7 @@ describe.skipIf(kubeconfig === undefined)(`a server with a cluster${skipped}`, {
     Option.getOrThrow(await run(namespace.resources.get("secrets", Secret, namespace.name, name))).data?.["token"]
 
   const machineOf = (deployment: string): Machine => ({
+    engine: "kubernetes",
     images: [image, `${image}0`],
     startLine: "The Pod runs on the node",
     actions: ["schedule", "prepare", "connect"],

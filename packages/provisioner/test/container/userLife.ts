@@ -42,6 +42,7 @@ export interface Stuck {
 
 /** Where the workspaces of a server are containers. */
 export interface Machine {
+  readonly engine: "docker" | "kubernetes"
   /** Two images of busybox. */
   readonly images: readonly [first: string, second: string]
   /** A line of each start. */
@@ -93,6 +94,8 @@ const usesTerminal = async (sandbox: Sandbox) => {
 /** Imports a starter template, and uses a workspace of it: a command, a terminal, the application, a stop, a start, another name, and the end. */
 export const livesOf = async (client: Client, machine: Machine, starter: Starter): Promise<void> => {
   const template = await templateFrom(client, starter.name, { example: starter.name })
+  const version = await templateVersions.getTemplateVersion(client, { templateversion: template.active_version_id })
+  expect(version.engine).toBe(machine.engine)
   const log: Array<string> = []
   const sandbox = await client.sandboxes.create(
     { template: template.name, parameters: { ...starter.parameters }, onProgress: ({ output }) => log.push(output) },
