@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Sealed } from "../platform/secrets/Encryption.js"
-import type { SealedRow } from "../platform/store/Resealing.js"
+import type { SealedColumn } from "../platform/store/Resealing.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import type { SealedExternalAuthLink } from "./ExternalAuthLink.js"
@@ -21,9 +21,7 @@ export class ExternalAuthRepository extends Context.Tag("@atelier/core/ExternalA
     ) => Effect.Effect<boolean>
     /** Returns the removed link. */
     readonly remove: (userId: Uuid, providerId: string) => Effect.Effect<Option.Option<SealedExternalAuthLink>>
-    /** At most `limit` links whose tokens another key encrypted, by id, behind `after`. */
-    readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
-    /** Replaces a ciphertext by another one of the same tokens; false when they have been replaced since. */
-    readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+    readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
+    readonly reseal: SealedColumn["reseal"]
   }
 >() {}

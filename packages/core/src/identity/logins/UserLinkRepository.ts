@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Sealed } from "../../platform/secrets/Encryption.js"
 import type { Duplicate } from "../../platform/Errors.js"
-import type { SealedRow } from "../../platform/store/Resealing.js"
+import type { SealedColumn } from "../../platform/store/Resealing.js"
 import type { Timestamp } from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import type { User, UserId } from "../users/User.js"
@@ -30,10 +30,8 @@ export class UserLinkRepository extends Context.Tag("@atelier/core/UserLinkRepos
       from: Sealed,
       to: Pick<UserLink, "oauth_expiry" | "updated_at"> & { readonly value: Sealed }
     ) => Effect.Effect<boolean>
-    /** At most `limit` links whose tokens another key encrypted, by id, behind `after`. */
-    readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
-    /** Replaces a ciphertext by another one of the same tokens; false when they have been replaced since. */
-    readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+    readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
+    readonly reseal: SealedColumn["reseal"]
     /**
      * Writes what the provider says of the user; the account at github.com stays as it is when undefined. Fails with the index
      * `users_email`.
