@@ -18,6 +18,7 @@ import { docker } from "./sections/docker.mjs"
 import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
 import { interactive } from "./sections/interactive.mjs"
+import { kubernetes } from "./sections/kubernetes.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
@@ -55,6 +56,7 @@ const sections = {
   "command-line": commandLine,
   ssh,
   docker,
+  kubernetes,
   daemons: remoteDaemons,
   forms,
   history,
