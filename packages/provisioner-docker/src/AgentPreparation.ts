@@ -102,14 +102,17 @@ export const makeAgentPreparation = ({ images, networks, options, runtime, users
       const network = yield* networkOf(spec, access_url)
       const imageOnce = yield* Effect.cached(imageOf(attempt, spec, network))
       const [image, runtimeVolume] = yield* Effect.all(
+        [imageOnce, attempt.timed("fill", "runtime", runtime.ensure(Effect.map(imageOnce, ({ id }) => id)))],
+        { concurrency: "unbounded" }
+      )
+      // Volumes come after the pull, which may take long: those that a kill leaves behind look like used ones to the next build
+      const [found] = yield* Effect.all(
         [
-          imageOnce,
-          attempt.timed("fill", "runtime", runtime.ensure(Effect.map(imageOnce, ({ id }) => id))),
+          users.of(image, spec.user, `${name}.user`, attempt.labelsOf(spec.agent, "agent")),
           Effect.forEach(spec.volumes, (one) => volume(attempt, spec.agent, one, one.name === homeVolume ? spec.disk : undefined))
         ],
         { concurrency: "unbounded" }
       )
-      const found = yield* users.of(image, spec.user, `${name}.user`, attempt.labelsOf(spec.agent, "agent"))
       const ofImage = homeOf([...image.env, ...Object.entries(spec.env).map(([key, value]) => `${key}=${value}`)])
       const home = spec.volumes.find((one) => one.name === homeVolume)?.path ?? ofImage ?? found.home
       const mounts = spec.volumes.map(({ name, path = home }) => ({ volume: volumeName(workspace_id, spec.agent, name), path }))

@@ -48,7 +48,7 @@ export interface Attempt {
   readonly input: StartInput
   readonly say: Say
   readonly timed: Timed
-  /** The names of the volumes that the workspace had before. */
+  /** The names of the volumes that containers of the workspace have had before. */
   readonly known: ReadonlySet<string>
   /** What the label `attempt` of its containers says. */
   readonly mark: string

@@ -57,9 +57,7 @@ export const makeDockerWorkspaces = (needs: Needs) => {
     locked(input.workspace_id)(
       Effect.all([ofWorkspace(input.workspace_id), volumes.list(containers.ofWorkspace(input.workspace_id))], {
         concurrency: "unbounded"
-      }).pipe(
-        Effect.flatMap(([found, known]) => starts.start(input, { containers: found, volumes: new Set(known.map(({ name }) => name)) }, say))
-      )
+      }).pipe(Effect.flatMap(([found, known]) => starts.start(input, { containers: found, volumes: known }, say)))
     )
 
   /** Removes volumes of a workspace without containers: all, or those whose content no stop outlives. */

@@ -11,6 +11,8 @@ export interface FoundContainer {
   readonly name: string
   readonly labels: Labels
   readonly isRunning: boolean
+  /** Whether a program has run in it. */
+  readonly hasStarted: boolean
   /** Milliseconds since 1970, by the daemon's clock. */
   readonly createdAt: number
 }
@@ -72,6 +74,7 @@ export const makeWorkspaceContainers = (daemon: DockerDaemon, deployment: string
             name: (Names[0] ?? Id).replace(/^\//, ""),
             labels: Labels,
             isRunning: State === "running" || State === "restarting" || State === "paused",
+            hasStarted: State !== "created",
             createdAt: Created * 1000
           }))
           // The step of a Dockerfile may have any labels, and never a name of ours

@@ -14,7 +14,7 @@ import { labels, sidecarName } from "./Labels.js"
 import type { Networks } from "./Networks.js"
 import type { RuntimeVolume } from "./RuntimeVolume.js"
 import type { FoundContainer, WorkspaceContainers } from "./WorkspaceContainers.js"
-import type { WorkspaceVolumes } from "./WorkspaceVolumes.js"
+import type { FoundVolume, WorkspaceVolumes } from "./WorkspaceVolumes.js"
 
 /** Containers that are prepared at once. */
 const concurrency = 4
@@ -37,8 +37,7 @@ export interface Started {
 /** What the daemon has of a workspace before its start. */
 export interface Before {
   readonly containers: ReadonlyArray<FoundContainer>
-  /** Names. */
-  readonly volumes: ReadonlySet<string>
+  readonly volumes: ReadonlyArray<FoundVolume>
 }
 
 interface Needs {
@@ -133,10 +132,13 @@ export const makeStarts = (needs: Needs) => {
     Effect.gen(function* () {
       const timings: Array<EngineTiming> = []
       // A start that is repeated after a crash may have given its users a workspace already
-      const hasRun = before.containers.some(({ labels: found }) => found[labels.build] === input.workspace_build_id)
+      const isOfBuild = ({ labels: found }: Pick<FoundVolume, "labels">) => found[labels.build] === input.workspace_build_id
+      const hasRun = before.containers.some((container) => isOfBuild(container) && container.hasStarted)
+      // Volumes of a start that was killed before they were used have their first owner and nothing in them
+      const known = new Set(before.volumes.filter((volume) => hasRun || !isOfBuild(volume)).map(({ name }) => name))
       if (before.containers.length > 0)
         yield* timedInto(timings)("stop", "containers", containers.endAll(before.containers, options.stopGrace))
-      const attempt = makeAttempt(input, { containers, known: before.volumes, say, timings })
+      const attempt = makeAttempt(input, { containers, known, say, timings })
       const agents = yield* Effect.forEach(input.agents, (wanted) => startAgent(attempt, wanted), { concurrency }).pipe(
         Effect.onError(() => undo(attempt, needs, !hasRun))
       )
