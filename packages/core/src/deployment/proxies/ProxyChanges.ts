@@ -108,9 +108,12 @@ export const proxyChanges = ({ cryptography, ids, repository, health, observed, 
         return yield* new Invalid({ message: "The primary proxy is the deployment itself, and cannot be deleted." })
       }
       const proxy = yield* found(reference)
+      if (proxy.deleted) {
+        yield* Access.authorizeOrHide("delete", object(proxy), missing)
+        // Deleting it again changes nothing
+        return
+      }
       const { id, name } = proxy
-      yield* Access.authorizeOrHide("delete", object(proxy), missing)
-      if (proxy.deleted) return
       yield* Audit.audited(
         { action: "delete", resource: proxyAudit, id, target: name },
         Effect.gen(function* () {

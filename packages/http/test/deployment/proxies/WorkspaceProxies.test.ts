@@ -5,6 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { databaseUrl } from "../../../../../test/store/databases.js"
+import { auditEntries } from "../../../../../test/http/audit.js"
 import { startServer } from "../../../../../test/http/server.js"
 import { describeAgents } from "../../agents/AgentServer.js"
 import { agentNode, clientNode, coordinate, tunnelTo } from "../../network/peers.js"
@@ -114,6 +115,17 @@ describeAgents("a workspace proxy", (server) => {
       (await server().call("DELETE", path, { token: token() })).status
     ]
     expect(statuses).toStrictEqual([200, 404, 200])
+  })
+
+  it("keeps an audit entry of a refused deletion", async () => {
+    const { proxy: made } = await aProxy("kept")
+    const path = `/workspaceproxies/${made.id}`
+    const member = await server().aMember()
+    expect((await server().call("GET", path, { token: member.token })).status).toBe(200)
+    expect((await server().call("DELETE", path, { token: member.token })).status).toBe(404)
+    const entries = await server().run(auditEntries({ resource_id: made.id, user_id: member.user.id }))
+    expect(entries).toMatchObject([{ action: "delete", status_code: 404 }])
+    await server().call("DELETE", path, { token: token() })
   })
 
   it("takes part in the private network until its token ends", async () => {
