@@ -7,10 +7,11 @@ import { IconButton } from "../ui/forms/Button.js"
 import { Keys } from "../ui/page/Keys.js"
 import { Tooltip } from "../ui/floating/Tooltip.js"
 import type { Destination } from "./area.js"
+import type { Check } from "./check.js"
 import { config, isWebAddress } from "./config.js"
 import { lazyPart } from "./lazy.js"
 import { navigation } from "./navigation.js"
-import { type Check, useMay } from "./session.js"
+import { useMay } from "./session.js"
 
 const OrganizationSwitch = lazyPart(() => import("./SidebarMenus.js").then(({ OrganizationSwitch }) => OrganizationSwitch))
 const Inbox = lazyPart(() => import("./SidebarMenus.js").then(({ Inbox }) => Inbox))

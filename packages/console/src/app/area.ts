@@ -1,7 +1,7 @@
 /** What an area of the console adds to the frame. README.md, "Add an area". */
 import type { LucideIcon } from "lucide-react"
 import type { LinkProps } from "@tanstack/react-router"
-import type { Check } from "./session.js"
+import type { Check } from "./check.js"
 
 /** An entry of the sidebar. */
 export interface Destination {

@@ -6,6 +6,7 @@ import type { AppearanceConfig, BuildInfoResponse, Organization, User } from "@a
 import * as users from "@atelier/client/users"
 import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import { useSyncExternalStore } from "react"
+import type { Check } from "./check.js"
 import { client } from "./client.js"
 import { noteSession } from "./sessionEnd.js"
 import { store, stored } from "./stored.js"
@@ -56,18 +57,6 @@ export const useOrganizations = (): ReadonlyArray<Organization> => useSuspenseQu
 export const useAppearance = (): AppearanceConfig | undefined => useQuery(appearanceQuery).data
 
 export const useBuildInfo = (): BuildInfoResponse | undefined => useQuery(buildInfoQuery).data
-
-/** One question: may the user do this to such an object? */
-export interface Check {
-  /** The kind of object, such as `workspace`. docs/authorization.md lists them. */
-  readonly on: string
-  readonly to: string
-  readonly owner?: string | undefined
-  readonly organization?: string | undefined
-  readonly id?: string | undefined
-  /** In any of the user's organizations. */
-  readonly anyOrganization?: boolean | undefined
-}
 
 export type May<Name extends string> = Readonly<Record<Name, boolean>> & { readonly isPending: boolean }
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
-import { type Check, useMay } from "../../app/session.js"
+import type { Check } from "../../app/check.js"
+import { useMay } from "../../app/session.js"
 import { deploymentText } from "../../texts/deployment.js"
 import { Page, PageHeader } from "../../ui/page/Page.js"
 import { NoAccess } from "../../ui/page/States.js"

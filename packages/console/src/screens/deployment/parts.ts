@@ -1,6 +1,6 @@
 /** The parts of the deployment, as its tabs and the palette have them. */
 import type { LinkProps } from "@tanstack/react-router"
-import type { Check } from "../../app/session.js"
+import type { Check } from "../../app/check.js"
 import { deploymentText } from "../../texts/deployment.js"
 
 export const optionsCheck: Check = { on: "deployment_config", to: "read" }

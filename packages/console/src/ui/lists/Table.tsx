@@ -1,6 +1,5 @@
 /** A list whose rows are drawn only where they are seen. */
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { ArrowDown, ArrowUp } from "lucide-react"
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -18,6 +17,8 @@ import {
 import { useKeys } from "../../app/keys.js"
 import { tableText } from "../../texts/ui.js"
 import { Skeleton } from "../page/States.js"
+import type { Sorting } from "./sorted.js"
+import { classOf, TableHead } from "./TableHead.js"
 import "../forms/Field.css"
 import "./Table.css"
 
@@ -32,11 +33,6 @@ export interface Column<Row> {
   readonly align?: "end"
   /** Sorts rows by this column, where the table is given an order. */
   readonly compare?: (one: Row, other: Row) => number
-}
-
-export interface Sorting {
-  readonly column: string
-  readonly descending: boolean
 }
 
 export interface TableProps<Row> {
@@ -102,8 +98,6 @@ const isWithin = ({ currentTarget, target }: { readonly currentTarget: Element; 
   target instanceof Element && currentTarget.contains(target)
 
 const isControl = (target: EventTarget): boolean => target instanceof Element && target.closest("a,button,input,select,label") !== null
-
-const classOf = ({ align }: Pick<Column<never>, "align">): string => `cell ${align === "end" ? "cell-end" : ""}`
 
 /** A function that stays the same, and does what the one of the last drawing does. */
 const useSame = <Args extends ReadonlyArray<unknown>>(action: (...args: Args) => void): ((...args: Args) => void) => {
@@ -188,53 +182,6 @@ const DrawnRow = <Row,>({
 
 /** Drawn again only if what it shows has changed: the table itself is drawn for each picture while it scrolls. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
-
-interface TableHeadProps<Row> extends Pick<TableProps<Row>, "columns" | "count" | "onSort" | "sorting"> {
-  readonly template: string
-  /** How many rows are selected; undefined where rows cannot be selected. */
-  readonly selected: number | undefined
-  readonly onSelectAll: () => void
-}
-
-const TableHead = <Row,>({ columns, count, onSelectAll, onSort, selected, sorting, template }: TableHeadProps<Row>) => (
-  <div className="table-head" role="row" aria-rowindex={1} style={{ ["--columns" as string]: template }}>
-    {selected === undefined ? null : (
-      <div className="cell cell-check" role="columnheader">
-        <label className="check">
-          <input
-            type="checkbox"
-            aria-label={tableText.selectAll}
-            checked={count > 0 && selected >= count}
-            ref={(element) => {
-              if (element !== null) element.indeterminate = selected > 0 && selected < count
-            }}
-            onChange={onSelectAll}
-          />
-        </label>
-      </div>
-    )}
-    {columns.map((column) => {
-      const isSorted = sorting?.column === column.id
-      const direction = sorting?.descending === true ? "descending" : "ascending"
-      return (
-        <div key={column.id} className={classOf(column)} role="columnheader" aria-sort={isSorted ? direction : undefined}>
-          {column.compare !== undefined && onSort !== undefined ? (
-            <button
-              type="button"
-              className="table-sort"
-              onClick={() => onSort(isSorted && sorting.descending ? undefined : { column: column.id, descending: isSorted })}
-            >
-              {column.header}
-              {isSorted ? sorting.descending ? <ArrowDown aria-hidden /> : <ArrowUp aria-hidden /> : null}
-            </button>
-          ) : (
-            column.header
-          )}
-        </div>
-      )
-    })}
-  </div>
-)
 
 export const Table = <Row,>({
   columns: allColumns,

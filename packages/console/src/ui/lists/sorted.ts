@@ -1,7 +1,17 @@
 /** The order that a user gives to the rows of a list which the page holds whole. */
 import { useMemo, useState } from "react"
 import { windowStorage } from "../../app/stored.js"
-import type { Column, Sorting } from "./Table.js"
+
+export interface Sorting {
+  readonly column: string
+  readonly descending: boolean
+}
+
+/** A column that may sort rows. */
+interface Sorted<Row> {
+  readonly id: string
+  readonly compare?: (one: Row, other: Row) => number
+}
 
 /** Orders texts as people read them: without regard to case, and numbers within them by their value. */
 const collator = new Intl.Collator("en", { sensitivity: "base", numeric: true })
@@ -24,7 +34,7 @@ export const byTime = <Row>(timeOf: (row: Row) => string): ((one: Row, other: Ro
 /** The rows in an order; in their own without one, and where no column has it. */
 export const sortedRows = <Row>(
   rows: ReadonlyArray<Row>,
-  columns: ReadonlyArray<Column<Row>>,
+  columns: ReadonlyArray<Sorted<Row>>,
   sorting: Sorting | undefined
 ): ReadonlyArray<Row> => {
   const compare = columns.find(({ id }) => id === sorting?.column)?.compare
@@ -40,7 +50,7 @@ const readSorting = (list: string): Sorting | undefined => {
 }
 
 /** Rows in the order that the user chose for the list of this name, which the window keeps; what `Table` needs to have it chosen. */
-export const useSorted = <Row>(list: string, columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) => {
+export const useSorted = <Row>(list: string, columns: ReadonlyArray<Sorted<Row>>, rows: ReadonlyArray<Row>) => {
   const [sorting, setSorting] = useState(() => readSorting(list))
   const ordered = useMemo(() => sortedRows(rows, columns, sorting), [rows, columns, sorting])
   const onSort = (next: Sorting | undefined): void => {
