@@ -60,7 +60,7 @@ export const consentPage = (
     title: text.consentTitle(app.name),
     formAction: sourceOf(redirectUri),
     // Icons from elsewhere are not loaded: they would tell their host who is asked for consent
-    content: `${isLocalPicture(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(text.consentQuestion(app.name, username))}</p>
+    content: `${isLocalPicture(app.icon) ? `<img class="icon" src="${escaped(app.icon.startsWith("/") ? `${settings.mount}${app.icon}` : app.icon)}" alt="">\n` : ""}<p>${escaped(text.consentQuestion(app.name, username))}</p>
 <ul>
 ${permissions.map((permission) => `<li>${escaped(permission)}</li>`).join("\n")}
 </ul>

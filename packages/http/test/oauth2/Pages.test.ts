@@ -151,7 +151,12 @@ describeInterface(
         return /<img class="icon" src="([^"]*)"/.exec((await browser.visit(`${site}${path}`)).text)?.[1]
       }
       expect(await pictureAt("/icon/code.svg")).toBe("/icon/code.svg")
-      for (const icon of ["javascript:alert(1)", "https://elsewhere.example/a.png", "//elsewhere.example/a.png"]) {
+      for (const icon of [
+        "javascript:alert(1)",
+        "https://elsewhere.example/a.png",
+        "//elsewhere.example/a.png",
+        "/@owner/web/apps/tool/"
+      ]) {
         expect(await pictureAt(icon)).toBeUndefined()
       }
     })

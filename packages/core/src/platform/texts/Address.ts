@@ -30,11 +30,12 @@ export const pictureViolation = (address: string, maximum: number): string | und
   address.length > maximum ? `must be at most ${maximum} characters` : undefined
 
 /**
- * Whether a page may load a picture: it is at a path of this service (`/emojis/1f4bb.png`), or holds itself. Browsers take a path of two
- * slashes for another server, read a backslash as a slash, and skip control characters.
+ * Whether a page may load a picture: it is one of this service's own (`/icon/code.svg`, `/emojis/1f4bb.png`), or holds itself. At any other path
+ * of the service it would be a request with the reader's session, such as to an app of a workspace.
  */
 export const isLocalPicture = (address: string): boolean =>
-  !/[\p{Cc}\\]/u.test(address) && (/^\/(?!\/)/.test(address) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp)[;,]/.test(address))
+  !/\p{Cc}/u.test(address) &&
+  (/^\/(?:icon|emojis)\/[\w-]+\.\w+$/.test(address) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp)[;,]/.test(address))
 
 /** Whether a host's name or address means the machine itself. */
 export const isLoopbackHost = (host: string): boolean => {
