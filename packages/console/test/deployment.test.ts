@@ -8,7 +8,7 @@ import { aTemplate } from "../../../test/http/templates.js"
 import { describeConsole, expectWellMade } from "./browser.js"
 
 describeConsole(
-  "the settings of a deployment",
+  "what owners set for a deployment",
   (console) => {
     it("tell how the deployment is used, as charts and as tables", async () => {
       const { open, server } = console()

@@ -37,7 +37,7 @@ const enter = async (page: Page, line: string, output: string | RegExp): Promise
 }
 
 describeConsole(
-  "terminal",
+  "terminals and files",
   (console) => {
     let workspace: Awaited<ReturnType<typeof aWorkspace>> | undefined
     beforeAll(async () => {
