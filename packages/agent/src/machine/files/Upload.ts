@@ -49,26 +49,60 @@ const prepare = async (handle: FileHandle, current: BigIntStats | undefined, mod
   if (bits !== undefined) await handle.chmod(bits)
 }
 
-const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
-  for (let written = 0; written < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written)
-    written += bytesWritten
+/** Bytes, and pieces of them, that are gathered while others are written. */
+const mostGathered = 512 * 1024
+const mostPieces = 256
+
+const writeAll = async (handle: FileHandle, parts: ReadonlyArray<Uint8Array>, position: number): Promise<void> => {
+  let left = parts
+  for (let at = position; left.length > 0;) {
+    const { bytesWritten } = await handle.writev(left, at)
+    at += bytesWritten
+    left = after(left, bytesWritten)
   }
 }
 
-/** Writes what a stream carries from a position on, while its next bytes arrive. Answers where the bytes end. */
+/** What follows the first bytes of some parts. */
+const after = (parts: ReadonlyArray<Uint8Array>, bytes: number): ReadonlyArray<Uint8Array> => {
+  let rest = bytes
+  return parts.flatMap((part) => {
+    const written = Math.min(rest, part.length)
+    rest -= written
+    return written < part.length ? [part.subarray(written)] : []
+  })
+}
+
+/** Writes what a stream carries from a position on, while its next bytes arrive, which are gathered for the next write. Answers where the bytes end. */
 export const receive = async (source: AsyncIterable<unknown>, handle: FileHandle, start = 0): Promise<number> => {
   let position = start
-  let writing = Promise.resolve()
-  for await (const chunk of source) {
-    if (!(chunk instanceof Uint8Array)) continue
-    await writing
-    writing = writeAll(handle, chunk, position)
-    // Its failure is found with the next bytes
+  let gathered: Array<Uint8Array> = []
+  let size = 0
+  let writing: Promise<void> | undefined
+  const write = (): void => {
+    const [parts, at] = [gathered, position]
+    gathered = []
+    position += size
+    size = 0
+    writing = writeAll(handle, parts, at).then(() => {
+      writing = undefined
+      if (gathered.length > 0) write()
+    })
+    // Its failure is found by who waits for it
     writing.catch(() => undefined)
-    position += chunk.length
   }
-  await writing
+  try {
+    for await (const chunk of source) {
+      if (!(chunk instanceof Uint8Array) || chunk.length === 0) continue
+      gathered.push(chunk)
+      size += chunk.length
+      if (writing === undefined) write()
+      else if (size >= mostGathered || gathered.length >= mostPieces) await writing
+    }
+  } finally {
+    await writing
+    // The write of what was gathered meanwhile
+    await writing
+  }
   return position
 }
 
