@@ -45,6 +45,10 @@ export class PlainConnection {
     this.read()
   }
 
+  get isOpen(): boolean {
+    return !this.isOver
+  }
+
   /** Sends a request without a body. */
   send(head: string, isHead: boolean, receiver: PlainReceiver): void {
     if (this.isOver) return receiver.broken(brokenOff, false)
@@ -55,7 +59,7 @@ export class PlainConnection {
       data: receiver.data,
       end: (isReusable) => {
         this.leave()
-        this.over(this, isReusable && !this.isOver)
+        this.over(this, isReusable && this.isOpen)
         receiver.end(isReusable)
       },
       fail: (message) => {
@@ -179,7 +183,7 @@ export class PlainConnections {
       onExit: (exit) => {
         if (Exit.isFailure(exit)) return void opened(failureOf(exit.cause))
         connection = exit.value
-        if (!opened(connection)) this.over(connection, true)
+        if (!opened(connection)) this.over(connection, connection.isOpen)
       }
     })
   }

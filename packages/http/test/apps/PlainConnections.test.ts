@@ -176,6 +176,24 @@ describe("unused connections to apps without TLS", () => {
     })
   )
 
+  it.scoped("are not kept if they have ended by the time they are open", () =>
+    Effect.gen(function* () {
+      const connections = yield* make
+      const app = anApp()
+      app.say(null)
+      const isOpen = Effect.async<void>((resume) => {
+        connections.open({ agentId: "one", key: "app", open: app.open }, () => {
+          resume(Effect.void)
+          // Its request has gone
+          return false
+        })
+      })
+      yield* isOpen
+      expect(app.isClosed()).toBe(true)
+      expect(connections.take("app")).toBeUndefined()
+    })
+  )
+
   it.scoped("are read no further while the client takes no more", () =>
     Effect.gen(function* () {
       const connections = yield* make
