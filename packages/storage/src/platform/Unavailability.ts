@@ -6,6 +6,9 @@ import type { Statements } from "./Statements.js"
 /** The drivers' codes and, where they give none, their messages. PostgreSQL's codes: its manual, appendix A. */
 const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
   ["full", /^(53100|SQLITE_FULL|ENOSPC|EDQUOT)$/],
+  // A disk that fails is often mounted again for reading alone, and so is a standby of PostgreSQL
+  ["read-only", /^(25006|SQLITE_READONLY(_\w+)?)$/],
+  ["damaged", /^(XX00[12]|SQLITE_(CORRUPT|NOTADB)(_\w+)?)$/],
   // The pool's own limit, or the server's
   ["exhausted", /^(53300|timeout exceeded when trying to connect)$/],
   [

@@ -1,11 +1,11 @@
 import { Cause, Chunk, Data, Effect, Option, type Schedule } from "effect"
 
 /**
- * The store cannot answer at present: it is away, its connections are all in use, or its disk is full. Repositories die with it, because
- * no use case can act on it; the same work may succeed later.
+ * The store cannot answer at present: it is away, its connections are all in use, its disk is full, it can only be read, or it is damaged.
+ * Repositories die with it, because no use case can act on it; the same work may succeed later.
  */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
-  readonly reason: "away" | "exhausted" | "full"
+  readonly reason: "away" | "damaged" | "exhausted" | "full" | "read-only"
   /** The driver's error. */
   readonly cause: unknown
 }> {}

@@ -88,7 +88,7 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
           if (yield* isLeaving) return notReady("The service is shutting down.")
           const unavailable = yield* readiness
           if (unavailable !== undefined) return notReady(faults.textOf(unavailable))
-          const own = (yield* faults.isFull) ? "The store is full: nothing can be written." : "OK"
+          const own = (yield* faults.lasting) ?? "OK"
           const members = group === undefined ? [] : yield* group.members
           return [own, ...members.map(({ activity, number }) => `worker ${number}: ${activity}`)].join("\n")
         })

@@ -7,9 +7,14 @@ const quietAfter = 60_000
 
 const texts = {
   away: "The store does not answer.",
+  damaged: "The store is damaged: a backup has to be restored.",
   exhausted: "All connections to the store are in use.",
-  full: "The store is full: nothing can be written."
+  full: "The store is full: nothing can be written.",
+  "read-only": "The store can only be read: nothing can be written."
 } as const satisfies Record<StoreUnavailable["reason"], string>
+
+/** What does not end by itself, and keeps a server from its work although it answers: the worst first. */
+const lasting = ["damaged", "full", "read-only"] as const satisfies ReadonlyArray<StoreUnavailable["reason"]>
 
 const make = Effect.sync(() => {
   const last = new Map<StoreUnavailable["reason"], number>()
@@ -39,8 +44,11 @@ const make = Effect.sync(() => {
         }
       }),
 
-    /** Whether a write was refused for want of space a moment ago. */
-    isFull: Effect.map(Clock.currentTimeMillis, (now) => isRecent("full", now))
+    /** What an operator has to repair, if a statement failed for it a moment ago. */
+    lasting: Effect.map(Clock.currentTimeMillis, (now) => {
+      const reason = lasting.find((each) => isRecent(each, now))
+      return reason === undefined ? undefined : texts[reason]
+    })
   }
 })
 

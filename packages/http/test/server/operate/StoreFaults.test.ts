@@ -3,7 +3,7 @@ import { ProvisionerDaemonRepository } from "@atelier/core/provisioning"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, open, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -157,6 +157,36 @@ describe("a server whose SQLite database is full", () => {
   })
 })
 
+it("a server whose SQLite database has a damaged page names it", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "atelier-damaged-"))
+  try {
+    const whole = await startServer(sqliteIn(directory))
+    const { token } = whole.owner()
+    const [page] = await whole.run(
+      Effect.gen(function* () {
+        const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+        return yield* sql<{ readonly rootpage: number; readonly size: number }>`
+          SELECT rootpage, (SELECT page_size FROM pragma_page_size) AS size FROM sqlite_master WHERE name = 'audit_logs'`
+      })
+    )
+    await whole.close()
+    const file = await open(join(directory, "atelier.db"), "r+")
+    const { rootpage, size } = page ?? { rootpage: 0, size: 0 }
+    await file.write(Buffer.alloc(size, 0x5a), 0, size, (rootpage - 1) * size)
+    await file.close()
+    const log = aLog()
+    const server = await startServer(sqliteIn(directory), { empty: true, logger: log.logger, logLevel: "error" })
+    const message = "The store is damaged: a backup has to be restored."
+    expect(await server.call("GET", "/audit?limit=5", { token })).toMatchObject({ status: 503, body: { message } })
+    expect(await ready(server)).toStrictEqual([200, message])
+    expect((await server.call("GET", "/users/me", { token })).status).toBe(200)
+    expect([log.of(message), log.failed()]).toStrictEqual([1, 0])
+    await server.close()
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
 it("a server whose store is full starts and reads", async () => {
   const full = new StoreUnavailable({ reason: "full", cause: "no room" })
   let isFull = true
@@ -181,6 +211,8 @@ it("a server whose store is full starts and reads", async () => {
 describe("what a stream tells of a failure", () => {
   const failures = [
     ["away", "Unavailable", "The store does not answer."],
+    ["damaged", "Unavailable", "The store is damaged: a backup has to be restored."],
+    ["read-only", "Unavailable", "The store can only be read: nothing can be written."],
     ["exhausted", "Unavailable", "All connections to the store are in use."],
     ["full", "StorageFull", "The store is full: nothing can be written."]
   ] as const
