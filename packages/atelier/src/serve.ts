@@ -122,18 +122,21 @@ export interface Place {
   readonly setupToken: string | undefined
 }
 
-/** The configuration with the address at which servers of other machines reach this one. */
-const reachedAt = (configuration: Configuration, url: string): Configuration => {
-  const value = { value: url, source: "default", name: "--derp-server-relay-url" } as const
-  return { ...configuration, resolved: new Map(configuration.resolved).set("derp-server-relay-url", value) }
-}
+/** The configuration with what the server has found for an option without a value. */
+const found = (
+  configuration: Configuration,
+  option: "access-url" | "derp-server-relay-url" | "wildcard-access-url",
+  value: string
+): Configuration => ({
+  ...configuration,
+  resolved: new Map(configuration.resolved).set(option, { value, source: "default", name: `--${option}` })
+})
 
 /** The host names of ports on this machine: browsers find all names below `localhost` there. Those of a public address need a wildcard of its DNS. */
 const withLocalHosts = (configuration: Configuration, accessUrl: string): Configuration => {
   const { hostname, port } = new URL(accessUrl)
   if (!isLoopbackHost(hostname) || valueOf(configuration, "wildcard-access-url") !== "") return configuration
-  const value = { value: `*.localhost${port === "" ? "" : `:${port}`}`, source: "default", name: "--wildcard-access-url" } as const
-  return { ...configuration, resolved: new Map(configuration.resolved).set("wildcard-access-url", value) }
+  return found(configuration, "wildcard-access-url", `*.localhost${port === "" ? "" : `:${port}`}`)
 }
 
 /** Serves, and returns how that ends. */
@@ -149,7 +152,8 @@ export const serve = async (options: Options, { internal, setupToken, worker }: 
   const url = early?.[0].url ?? urlOf(options, options.tls)
   const own = internal === undefined ? undefined : await listen({ ...internal, option: "derpServerRelayUrl", exclusive: true })
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
-  const configuration = options.compatibility === undefined ? withLocalHosts(options.configuration, accessUrl) : options.configuration
+  const given = options.accessUrl === "" ? found(options.configuration, "access-url", accessUrl) : options.configuration
+  const configuration = options.compatibility === undefined ? withLocalHosts(given, accessUrl) : given
   const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
   const atelier = await Atelier.make({
     accessUrl,
@@ -162,7 +166,7 @@ export const serve = async (options: Options, { internal, setupToken, worker }: 
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
-    configuration: own === undefined ? configuration : reachedAt(configuration, own.url),
+    configuration: own === undefined ? configuration : found(configuration, "derp-server-relay-url", own.url),
     ...(traces === undefined ? {} : { tracing: traces.tracer }),
     ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,

@@ -139,6 +139,14 @@ it("a loopback server wants its token from callers that use another name", async
     expect(await create({ host: "rebound.example", origin: "http://rebound.example" })).toBe(403)
     expect(server.log).toMatch(/\n +http:\S+\/setup\?token=\w{32}\n/)
     expect(await create({})).toBe(201)
+    const call = async (path: string, init: RequestInit): Promise<unknown> => (await fetch(`${server.url}/api/v2${path}`, init)).json()
+    const session = await call("/users/login", { method: "POST", body })
+    expect(session).toMatchObject({ session_token: expect.any(String) })
+    const { session_token } = session as { readonly session_token: string }
+    // The address that the server has found for itself
+    expect(await call("/deployment/config", { headers: { "service-session-token": session_token } })).toMatchObject({
+      config: { access_url: server.url }
+    })
   } finally {
     await server.stop()
   }
