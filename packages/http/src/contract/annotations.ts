@@ -1,7 +1,8 @@
 /** How an endpoint is served, beyond its schemas: `endpoint.annotate(Limiter, "login")`. */
 import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
-import { Context, type Schema } from "effect"
+import type { Forbidden } from "@atelier/core/platform"
+import { Context, type Effect, type Schema } from "effect"
 
 /** The purpose of an operation, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
 export const operation = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -46,6 +47,14 @@ export const bodyLimitOf = (
   const isPublic = ![...middlewares].some(({ provides }) => provides?.key === CurrentActor.key)
   return Context.get(annotations, BodyLimit) ?? (isPublic ? 64 * 1024 : 4 * 1024 * 1024)
 }
+
+/**
+ * The right of the caller that is judged before the form of a request is refused. Elsewhere the form comes first, as it is public. The use case
+ * judges the right again.
+ */
+export class RightFirst extends Context.Reference<RightFirst>()("@atelier/http/contract/RightFirst", {
+  defaultValue: (): Effect.Effect<void, Forbidden, CurrentActor> | undefined => undefined
+}) {}
 
 /** A request without a body counts as one with an empty object. */
 export class OptionalBody extends Context.Reference<OptionalBody>()("@atelier/http/contract/OptionalBody", {

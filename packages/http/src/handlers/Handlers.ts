@@ -22,9 +22,10 @@ import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Access } from "@atelier/core/access"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, FiberRef, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
-import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
+import { bodyLimitOf, Limiter, OptionalBody, RightFirst, Streaming } from "../contract/annotations.js"
 import { endpointIn, Wire } from "../wire/dialect.js"
 import { type CommonRefusal, isRefusal, statusOf } from "../wire/errors.js"
 import { BodyTimeout, readText } from "../server/request/body.js"
@@ -179,6 +180,7 @@ const serve = (
     const bodyLimit = bodyLimitOf(endpoint.annotations, middlewares)
     const bodyTimeout = yield* BodyTimeout
     const isBodyOptional = Context.get(endpoint.annotations, OptionalBody)
+    const right = Context.get(endpoint.annotations, RightFirst)
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
@@ -199,7 +201,10 @@ const serve = (
 
       const malformed = (refusal: unknown): Effect.Effect<never, unknown> => {
         info.malformed = true
-        return Effect.fail(refusal)
+        const refused = Effect.fail(refusal)
+        return right === undefined || info.user?._tag !== "Right"
+          ? refused
+          : Effect.zipRight(Access.actingAs(info.user.right)(right), refused)
       }
       const answer = (): Effect.Effect<unknown, unknown> => {
         const input: Input = { request }

@@ -2,11 +2,12 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
+import { Access, AccessObjects } from "@atelier/core/access"
 import { Banner } from "@atelier/core/deployment"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, list, text } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, RightFirst } from "../annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "../authentication.js"
 
 /** Empty texts are left out. */
@@ -57,5 +58,6 @@ export const appearance = HttpApiGroup.make("appearance")
       )
       .addSuccess(UpdatedAppearance)
       .addError(refusals("Forbidden", "Invalid"))
+      .annotate(RightFirst, Access.authorize("update", AccessObjects.bare("deployment_config")))
       .middleware(Authenticated)
   )

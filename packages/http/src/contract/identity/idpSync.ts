@@ -2,12 +2,13 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
+import { Access, AccessObjects } from "@atelier/core/access"
 import { GroupSyncSettings as StoredGroupSync, OrganizationSyncSettings, RoleSyncSettings } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, boundedList, flag, list, map, Path, Query, text } from "../../wire/input.js"
-import { operation, TrailingSlash } from "../annotations.js"
+import { operation, RightFirst, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const OrganizationSync = OrganizationSyncSettings.annotations({ identifier: "OrganizationSyncSettings" })
@@ -37,6 +38,8 @@ const groupConfiguration = { field: text, regex_filter: pattern, auto_create_mis
 const claim = Query({ claimField: Schema.String })
 const organization = { organization: Schema.String }
 
+const mayChangeSync = Access.authorize("update", AccessObjects.bare("idpsync_settings"))
+
 const ofDeployment = "/api/v2/settings/idpsync/organization"
 const groupsPath = "/api/v2/organizations/:organization/settings/idpsync/groups"
 const rolesPath = "/api/v2/organizations/:organization/settings/idpsync/roles"
@@ -60,6 +63,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
       .setPayload(Body({ field: text, mapping: mappingTo(Uuid.Uuid), organization_assign_default: flag }))
       .addSuccess(OrganizationSync)
       .addError(refusals("Forbidden"))
+      .annotate(RightFirst, mayChangeSync)
       .annotate(TrailingSlash, true)
   )
   .add(
@@ -73,6 +77,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
       .setPayload(Body({ field: text, assign_default: flag }))
       .addSuccess(OrganizationSync)
       .addError(refusals("Forbidden"))
+      .annotate(RightFirst, mayChangeSync)
   )
   .add(
     HttpApiEndpoint.patch("mapOrganizationSync", `${ofDeployment}/mapping`)
@@ -80,6 +85,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
       .setPayload(changeOf(Uuid.Uuid))
       .addSuccess(OrganizationSync)
       .addError(refusals("Forbidden"))
+      .annotate(RightFirst, mayChangeSync)
   )
   .add(
     HttpApiEndpoint.get("getGroupSync", groupsPath)
