@@ -17,6 +17,7 @@ import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { refuseHandshake } from "./handshake.js"
+import { arrived, heartbeat } from "./heartbeat.js"
 import { openStream } from "./openStream.js"
 
 /** The client has gone, or was told to go. */
@@ -182,9 +183,6 @@ export interface Upgraded {
   readonly socket: Duplex
 }
 
-/** A piece of a message has come, past the WebSocket. */
-const arrived = Symbol("arrived")
-
 /** Runs a socket's handler until it or `over` ends, and closes the socket with how it did. */
 export const runSocket = <E, R>(
   upgraded: Upgraded,
@@ -212,7 +210,8 @@ const attend = <E, R>(
     Effect.gen(function* () {
       const leave = draining.onBegin(() => end(new CloseSocket({ code: 1012, reason: "The service is restarting." })))
       const connection = yield* open(webSocket, options, end, socket)
-      const rest = heartbeat(heartbeats, webSocket, options, end)
+      const lost = (): void => end(new CloseSocket({ code: 1001, reason: "liveness probe failed" }))
+      const rest = heartbeat(heartbeats, webSocket, options, lost)
       const handling = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(handler(connection), over)))
       return { handling, leave, rest }
     }),
@@ -331,57 +330,6 @@ export const open = (
         })
     }
   })
-
-/**
- * Asks the other side from time to time whether it is there, until the function that it returns is called. `lost` is called if nothing arrives then,
- * unless nothing is read here. The other side answers no ping while it reads nothing itself, and sends its own pings meanwhile.
- */
-const heartbeat = (
-  alarms: Alarms,
-  webSocket: WebSocket,
-  { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options,
-  lost: (reason: CloseSocket) => void
-): (() => void) => {
-  if (pingEvery === null) return () => undefined
-  let pings = 0
-  let isAsked = false
-  const rest = (): (() => void) => {
-    isAsked = false
-    return alarms.set(pingEvery, ask)
-  }
-  const ask = (): void => {
-    isAsked = true
-    cancel = alarms.set(pongWithin, () => {
-      if (webSocket.isPaused) cancel = rest()
-      else lost(new CloseSocket({ code: 1001, reason: "liveness probe failed" }))
-    })
-    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
-  }
-  const onSign = (): void => {
-    if (!isAsked) return
-    cancel()
-    cancel = rest()
-  }
-  let cancel = rest()
-  const signs = ["pong", "ping", "message", arrived] as const
-  for (const sign of signs) webSocket.on(sign, onSign)
-  return () => {
-    cancel()
-    for (const sign of signs) webSocket.off(sign, onSign)
-  }
-}
-
-/** How processes of the deployment ask each other for signs of life: one whose network is gone is noticed within 15 seconds. */
-export const betweenProcesses = { pingEvery: "5 seconds", pongWithin: "8 seconds" } as const satisfies Options
-
-/** Ends a socket to another process that no longer says that it is there, as long as the scope is open. */
-export const heartbeatScoped = (alarms: Alarms, webSocket: WebSocket): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(
-    Effect.acquireRelease(
-      Effect.sync(() => heartbeat(alarms, webSocket, betweenProcesses, () => webSocket.terminate())),
-      (rest) => Effect.sync(rest)
-    )
-  )
 
 /** Characters of a close's reason: at most 123 bytes (RFC 6455 §5.5). */
 const truncated = (reason: string): string => {
