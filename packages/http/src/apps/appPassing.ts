@@ -17,6 +17,9 @@ import { AppFailed, failureOf, openingPlain, placeKey } from "./appReach.js"
 import type { PlainConnection, PlainConnections } from "./PlainConnections.js"
 import { requestHead } from "./requestHead.js"
 
+/** Bytes that wait for a client above which its app waits too: more than a read brings, whose pieces leave in one write. */
+const maximumUnsent = 128 * 1024
+
 export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, connections: PlainConnections) =>
   Effect.gen(function* () {
     const rights = yield* StreamRights
@@ -126,7 +129,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
           data: (bytes, isLast) => {
             hasBody = true
             if (isLast) last = bytes
-            else sending(() => void (client.write(bytes) || opened.pause()))
+            else sending(() => void (client.write(bytes) || client.writableLength < maximumUnsent || opened.pause()))
           },
           end: () => {
             connection = undefined
