@@ -1,7 +1,10 @@
-// The standalone server on PostgreSQL by one worker and by two: requests, and the processor time that one takes of all processes of the server.
+// The standalone server on PostgreSQL by one worker and by two: requests, and the processor time that one takes of all processes of the server. On Linux, the
+// server has cores of its own: one for each of two workers where the machine has four, or else one for all, on which two workers answer as much as one
+// if they cost nothing beside each other. The load and the database have the others.
 import { createClient, logins, users } from "@atelier/client"
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile } from "node:fs/promises"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { median } from "../compare.mjs"
@@ -33,11 +36,43 @@ const started = async (databases, count) => {
   return { ...server, request: authenticated(session_token, "GET", "/users/me"), rounds: [] }
 }
 
+const run = promisify(execFile)
+
+/** Ids of all processes, each with its parent's. */
+const allProcesses = async () => {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid="])
+  return stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number))
+}
+
 /** The server's processes: the one that was started, and its workers. */
-const processesOf = async (pid) => {
-  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid="])
-  const all = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number))
-  return [pid, ...all.filter(([, parent]) => parent === pid).map(([child]) => child)]
+const processesOf = async (pid) => [pid, ...(await allProcesses()).filter(([, parent]) => parent === pid).map(([child]) => child)]
+
+/** A process and all that it has started, also by others. */
+const familyOf = async (pid) => {
+  const all = await allProcesses()
+  const family = [pid]
+  for (const member of family) family.push(...all.filter(([, parent]) => parent === member).map(([child]) => child))
+  return family
+}
+
+const pin = async (pids, cores) => {
+  // A process that has ended meanwhile needs no core
+  for (const pid of pids) await run("taskset", ["-acp", cores, String(pid)]).catch(() => undefined)
+}
+
+/** Gives the servers cores of their own, and what else this run has started the others. Answers how many cores a server with two workers has; undefined without. */
+const keepApart = async (servers) => {
+  const cores = availableParallelism()
+  const isPossible =
+    cores > 1 &&
+    (await run("taskset", ["--version"])
+      .then(() => true)
+      .catch(() => false))
+  if (!isPossible) return undefined
+  const isWide = cores >= 4
+  await pin(await familyOf(process.pid), isWide ? `2-${cores - 1}` : `1-${cores - 1}`)
+  for (const [at, { pid }] of servers.entries()) await pin(await familyOf(pid), isWide && at === 1 ? "0,1" : "0")
+  return isWide ? 2 : 1
 }
 
 /** Milliseconds of processor time that each of some processes has taken, on Linux. */
@@ -63,20 +98,22 @@ export const workers = {
   run: async ({ database, databases, report, seconds }) => {
     if (database.kind !== "postgres") return
     const sides = []
+    let ownCores
     try {
-      for (const count of [1, 2]) {
-        const side = await started(databases, count)
-        sides.push(side)
-        await warm(side, count)
-      }
+      for (const count of [1, 2]) sides.push(await started(databases, count))
+      ownCores = await keepApart(sides)
+      for (const [at, side] of sides.entries()) await warm(side, at + 1)
       for (let round = 0; round < rounds; round++) for (const side of sides) side.rounds.push(await measured(side, seconds(3)))
     } finally {
       for (const { stop } of sides) await stop()
+      if (ownCores !== undefined) await pin(await familyOf(process.pid), `0-${availableParallelism() - 1}`)
     }
     const of = (name) => sides.map(({ rounds }) => median(rounds.map((round) => round[name])))
     const [one, two] = of("perSecond")
     report.add({ figure: "GET /users/me, one worker", database: database.name, value: one, unit: "/s" })
-    report.add({ figure: "GET /users/me, two workers", database: database.name, value: two, unit: "/s", ratio: two / one })
+    const where = ownCores === undefined ? "" : ` on ${ownCores === 1 ? "the same core" : "a core each"}`
+    const target = ownCores === undefined ? undefined : { atLeast: 0.85 * ownCores }
+    report.add({ figure: `GET /users/me, two workers${where}`, database: database.name, value: two, unit: "/s", ratio: two / one, target })
     const [eachOfOne, eachOfTwo] = of("each")
     report.add({ figure: "processor time of GET /users/me, one worker", database: database.name, value: eachOfOne, unit: "ms" })
     report.add({
