@@ -67,6 +67,10 @@ describe("an uploaded archive", () => {
     tar.entry({ name: "top/link", type: "symlink", linkname: "main.tf" })
     tar.finalize()
     await expect(readUploaded("a.tar", bytes(await buffer(tar)))).rejects.toThrow("The archive has links")
+    const zip = Buffer.from(zipOf({ "top/main.tf": "a", "top/link": "main.tf" }))
+    // The attributes of the last entry in the list, as Unix writes those of a symbolic link
+    zip.writeUInt32LE((0o120_777 << 16) >>> 0, zip.lastIndexOf("PK\u0001\u0002") + 38)
+    await expect(readUploaded("a.zip", bytes(zip))).rejects.toThrow("The archive has links")
   })
 
   it("is refused where it holds nothing, is cut, or leaves its folder", async () => {

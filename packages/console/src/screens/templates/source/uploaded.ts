@@ -58,12 +58,14 @@ interface Taken extends Pick<Uploaded, "bytes" | "contentType"> {
   readonly names: ReadonlyArray<string>
 }
 
+const linksInFolder = (): ArchiveError =>
+  new ArchiveError("The archive has links, and all of it is in one folder. Pack what is in the folder, without the folder.")
+
 const takenTar = (bytes: Uint8Array<ArrayBuffer>): Taken => {
   const { files, others } = readArchive(bytes)
   const names = [...files.keys()].filter((path) => !isOfMac(path))
   if (topOf(names) === undefined) return { names, bytes, contentType: "application/x-tar" }
-  if (others.some(({ kind }) => kind !== "folder"))
-    throw new ArchiveError("The archive has links, and all of it is in one folder. Pack what is in the folder, without the folder.")
+  if (others.some(({ kind }) => kind !== "folder")) throw linksInFolder()
   const moved = new Map(names.map((path) => [belowTop(path), files.get(path) ?? { content: new Uint8Array(), mode: 0 }] as const))
   return { names: [...moved.keys()], bytes: tarOf(moved), contentType: "application/x-tar" }
 }
@@ -72,6 +74,7 @@ const takenZip = async (bytes: Uint8Array<ArrayBuffer>): Promise<Taken> => {
   const entries = entriesOfZip(bytes).filter(({ path }) => !path.endsWith("/") && !isOfMac(path))
   const names = entries.map(({ path }) => path)
   if (topOf(names) === undefined) return { names, bytes, contentType: "application/zip" }
+  if (entries.some(({ isLink }) => isLink)) throw linksInFolder()
   const files = new Map<string, SourceFile>()
   let left = maximumArchive
   for (const entry of entries) {

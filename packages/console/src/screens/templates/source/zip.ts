@@ -6,11 +6,15 @@ const end = 0x06054b50
 const entry = 0x02014b50
 const local = 0x04034b50
 
+/** The type of a symbolic link in the attributes of an entry, as Unix has it. */
+const linkType = 0o12
+
 export interface ZipEntry {
   readonly path: string
   /** 0 for stored, 8 for deflated bytes. */
   readonly method: number
   readonly isEncrypted: boolean
+  readonly isLink: boolean
   /** Bytes of the content as the archive holds it. */
   readonly length: number
   /** Where the entry's own header is. */
@@ -40,6 +44,7 @@ export const entriesOfZip = (bytes: Uint8Array): ReadonlyArray<ZipEntry> => {
       isEncrypted: (view.getUint16(at + 8, true) & 1) === 1,
       length: view.getUint32(at + 20, true),
       at: view.getUint32(at + 42, true),
+      isLink: view.getUint32(at + 38, true) >>> 28 === linkType,
       mode: (view.getUint32(at + 38, true) >>> 16) & 0o777
     })
     at += 46 + length + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
