@@ -78,25 +78,37 @@ export const extensions: ReadonlyArray<readonly [string, string]> = [
   ["expand-path@openssh.com", "1"]
 ]
 
-export const makeRequests = (places: Places): Requests => {
-  const handles = new Handles()
-  const pathIn = (request: Reader): Buffer => absolute(places, request.string())
-  const done = async (id: Buffer, work: Promise<unknown>): Promise<Buffer> => {
-    await work
-    return status(id, Status.ok)
-  }
-  const attributes = async (id: Buffer, stats: Promise<Stats>) => packet(Type.attrs, id, attributesOf(await stats))
+/** What all requests of a client stand on. */
+interface Ground {
+  readonly places: Places
+  readonly handles: Handles
+  /** The path that a request has next. */
+  readonly pathIn: (request: Reader) => Buffer
+}
 
-  const open: Serve = async (id, request) => {
+type Served = Readonly<Record<number | string, Serve>>
+
+const done = async (id: Buffer, work: Promise<unknown>): Promise<Buffer> => {
+  await work
+  return status(id, Status.ok)
+}
+
+const attributes = async (id: Buffer, stats: Promise<Stats>): Promise<Buffer> => packet(Type.attrs, id, attributesOf(await stats))
+
+const tooMany = (id: Buffer): Buffer => status(id, Status.failure, `At most ${maximumHandles} files may be open.`)
+
+/** The content of open files. */
+const contents = ({ handles, pathIn }: Ground): Served => ({
+  [Type.open]: async (id, request) => {
     const path = pathIn(request)
     const asked = request.uint32()
     const { permissions } = readAttributes(request)
-    if (handles.isFull) return status(id, Status.failure, `At most ${maximumHandles} files may be open.`)
+    if (handles.isFull) return tooMany(id)
     const file = await fs.open(path, flagsOf(asked), permissions ?? 0o666)
     return packet(Type.handle, id, string(handles.add({ kind: "file", file, appends: (asked & Open.append) !== 0 })))
-  }
+  },
 
-  const read: Serve = async (id, request) => {
+  [Type.read]: async (id, request) => {
     const { file } = handles.file(request.string())
     const offset = request.uint64()
     const length = Math.min(request.uint32(), maximumData)
@@ -109,9 +121,9 @@ export const makeRequests = (places: Places): Requests => {
     id.copy(answer, 5)
     answer.writeUInt32BE(bytesRead, 9)
     return answer.subarray(0, 13 + bytesRead)
-  }
+  },
 
-  const write: Serve = async (id, request) => {
+  [Type.write]: async (id, request) => {
     const { appends, file } = handles.file(request.string())
     const offset = request.uint64()
     const data = request.string()
@@ -119,17 +131,22 @@ export const makeRequests = (places: Places): Requests => {
       written += (await file.write(data, written, data.length - written, appends ? null : offset + written)).bytesWritten
     }
     return status(id, Status.ok)
-  }
+  },
 
-  const opendir: Serve = async (id, request) => {
+  // Of files and directories
+  [Type.close]: async (id, request) => done(id, handles.close(request.string()))
+})
+
+const directories = ({ handles, pathIn }: Ground): Served => ({
+  [Type.opendir]: async (id, request) => {
     const path = pathIn(request)
-    if (handles.isFull) return status(id, Status.failure, `At most ${maximumHandles} files may be open.`)
+    if (handles.isFull) return tooMany(id)
     // The types know texts alone
     const directory = await fs.opendir(path as unknown as string, { encoding: "buffer" as BufferEncoding })
     return packet(Type.handle, id, string(handles.add({ kind: "directory", directory, path })))
-  }
+  },
 
-  const readdir: Serve = async (id, request) => {
+  [Type.readdir]: async (id, request) => {
     const { directory, path } = handles.directory(request.string())
     const names: Array<Buffer> = []
     while (names.length < maximumEntries) {
@@ -145,64 +162,68 @@ export const makeRequests = (places: Places): Requests => {
         return stats === undefined ? [] : [[string(each), string(longName(each, stats)), attributesOf(stats)]]
       })
     )
-    const found = entries.flat()
-    return name(id, found)
-  }
+    return name(id, entries.flat())
+  },
 
-  const link: Serve = async (id, request) => {
+  [Type.mkdir]: async (id, request) => {
+    const path = pathIn(request)
+    return done(id, fs.mkdir(path, readAttributes(request).permissions ?? 0o777))
+  },
+  [Type.rmdir]: async (id, request) => done(id, fs.rmdir(pathIn(request)))
+})
+
+const attributesServed = ({ handles, pathIn }: Ground): Served => ({
+  [Type.stat]: async (id, request) => attributes(id, fs.stat(pathIn(request))),
+  [Type.lstat]: async (id, request) => attributes(id, fs.lstat(pathIn(request))),
+  [Type.fstat]: async (id, request) => attributes(id, handles.file(request.string()).file.stat()),
+  [Type.setstat]: async (id, request) => done(id, change(pathIn(request), readAttributes(request))),
+  [Type.fsetstat]: async (id, request) => done(id, change(handles.file(request.string()).file, readAttributes(request)))
+})
+
+const realpath = async (id: Buffer, path: Buffer): Promise<Buffer> => {
+  const found = await real(path)
+  return name(id, [[string(found), string(found), noAttributes]])
+}
+
+const names = ({ pathIn }: Ground): Served => ({
+  [Type.remove]: async (id, request) => done(id, fs.unlink(pathIn(request))),
+  [Type.rename]: async (id, request) => done(id, rename(pathIn(request), pathIn(request))),
+  [Type.realpath]: async (id, request) => realpath(id, pathIn(request)),
+  [Type.readlink]: async (id, request) => {
     const target = await fs.readlink(pathIn(request), { encoding: "buffer" })
     return name(id, [[string(target), string(target), noAttributes]])
+  },
+  // OpenSSH's clients and server have the two in another order than the draft
+  [Type.symlink]: async (id, request) => {
+    const target = request.string()
+    return done(id, fs.symlink(target, pathIn(request)))
   }
+})
 
-  const realpath = async (id: Buffer, path: Buffer): Promise<Buffer> => {
-    const found = await real(path)
-    return name(id, [[string(found), string(found), noAttributes]])
+const extended = ({ handles, pathIn, places }: Ground): Served => ({
+  "posix-rename@openssh.com": async (id, request) => done(id, fs.rename(pathIn(request), pathIn(request))),
+  "statvfs@openssh.com": async (id, request) => fileSystem(id, pathIn(request)),
+  "fstatvfs@openssh.com": async (id, request) => fileSystem(id, Buffer.from(`/proc/self/fd/${handles.file(request.string()).file.fd}`)),
+  "hardlink@openssh.com": async (id, request) => done(id, fs.link(pathIn(request), pathIn(request))),
+  "fsync@openssh.com": async (id, request) => done(id, handles.file(request.string()).file.sync()),
+  "lsetstat@openssh.com": async (id, request) => done(id, changeLink(pathIn(request), readAttributes(request))),
+  "limits@openssh.com": async (id) =>
+    packet(Type.extendedReply, id, ...[maximumPacket, maximumData, maximumData, maximumHandles].map(uint64)),
+  "expand-path@openssh.com": async (id, request) => realpath(id, expanded(places, request.string()))
+})
+
+export const makeRequests = (places: Places): Requests => {
+  const handles = new Handles()
+  const ground: Ground = { places, handles, pathIn: (request) => absolute(places, request.string()) }
+  const byName = new Map(Object.entries(extended(ground)))
+  const served: Served = {
+    ...contents(ground),
+    ...directories(ground),
+    ...attributesServed(ground),
+    ...names(ground),
+    [Type.extended]: async (id, request) =>
+      (await byName.get(request.string().toString("latin1"))?.(id, request)) ?? status(id, Status.unsupported)
   }
-
-  const extended: Readonly<Record<string, Serve>> = {
-    "posix-rename@openssh.com": async (id, request) => done(id, fs.rename(pathIn(request), pathIn(request))),
-    "statvfs@openssh.com": async (id, request) => fileSystem(id, pathIn(request)),
-    "fstatvfs@openssh.com": async (id, request) => fileSystem(id, Buffer.from(`/proc/self/fd/${handles.file(request.string()).file.fd}`)),
-    "hardlink@openssh.com": async (id, request) => done(id, fs.link(pathIn(request), pathIn(request))),
-    "fsync@openssh.com": async (id, request) => done(id, handles.file(request.string()).file.sync()),
-    "lsetstat@openssh.com": async (id, request) => done(id, changeLink(pathIn(request), readAttributes(request))),
-    "limits@openssh.com": async (id) =>
-      packet(Type.extendedReply, id, ...[maximumPacket, maximumData, maximumData, maximumHandles].map(uint64)),
-    "expand-path@openssh.com": async (id, request) => realpath(id, expanded(places, request.string()))
-  }
-
-  const served: Readonly<Record<number, Serve>> = {
-    [Type.open]: open,
-    [Type.close]: async (id, request) => done(id, handles.close(request.string())),
-    [Type.read]: read,
-    [Type.write]: write,
-    [Type.lstat]: async (id, request) => attributes(id, fs.lstat(pathIn(request))),
-    [Type.fstat]: async (id, request) => attributes(id, handles.file(request.string()).file.stat()),
-    [Type.setstat]: async (id, request) => done(id, change(pathIn(request), readAttributes(request))),
-    [Type.fsetstat]: async (id, request) => done(id, change(handles.file(request.string()).file, readAttributes(request))),
-    [Type.opendir]: opendir,
-    [Type.readdir]: readdir,
-    [Type.remove]: async (id, request) => done(id, fs.unlink(pathIn(request))),
-    [Type.mkdir]: async (id, request) => {
-      const path = pathIn(request)
-      return done(id, fs.mkdir(path, readAttributes(request).permissions ?? 0o777))
-    },
-    [Type.rmdir]: async (id, request) => done(id, fs.rmdir(pathIn(request))),
-    [Type.realpath]: async (id, request) => realpath(id, pathIn(request)),
-    [Type.stat]: async (id, request) => attributes(id, fs.stat(pathIn(request))),
-    [Type.rename]: async (id, request) => done(id, rename(pathIn(request), pathIn(request))),
-    [Type.readlink]: link,
-    // OpenSSH's clients and server have the two in another order than the draft
-    [Type.symlink]: async (id, request) => {
-      const target = request.string()
-      return done(id, fs.symlink(target, pathIn(request)))
-    },
-    [Type.extended]: async (id, request) => {
-      const serve = extended[request.string().toString("latin1")]
-      return serve === undefined ? status(id, Status.unsupported) : serve(id, request)
-    }
-  }
-
   return {
     serve: async (type, id, request) => (await served[type]?.(id, request)) ?? status(id, Status.unsupported),
     end: () => handles.closeAll()
