@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { loginTests } from "./commands/logins.js"
 import { optionTests } from "./commands/options.js"
 import { taskTests } from "./commands/tasks.js"
+import { terminalTests } from "./commands/terminal.js"
 import { untested } from "./commands/untested.js"
 import { ended, isThorough, password, type Service, startService } from "./service.js"
 
@@ -318,6 +319,13 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
 
   describe("has options and", () => {
     optionTests(() => service, succeed)
+  })
+
+  describe("on a terminal", () => {
+    terminalTests(
+      () => service,
+      () => tokenOf(service)
+    )
   })
 
   describe("administers", () => {

@@ -6,10 +6,10 @@ import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { starterTemplates } from "@atelier/templates"
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { WebSocket } from "ws"
@@ -17,7 +17,7 @@ import { lastingDatabaseUrl, sqlite } from "../../../test/store/databases.js"
 import { freePort } from "../../atelier/test/Server.js"
 import { runIn, type Surroundings } from "../src/run.js"
 
-const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+export const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 const agent = fileURLToPath(new URL("../../agent/dist/program.js", import.meta.url))
 
 export const password = "correct horse battery"
@@ -39,6 +39,10 @@ export interface Service {
   readonly url: string
   /** The folder for the files of a test. */
   readonly directory: string
+  /** The variables of the command line's environment. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Writes a file, and makes the folders above it. */
+  readonly write: (file: string, text: string) => Promise<void>
   /** A client of the first user, ada. */
   readonly ada: Client
   readonly atelier: Atelier.Atelier
@@ -124,6 +128,11 @@ export const startService = async (database: "SQLite" | "PostgreSQL"): Promise<S
   return {
     url,
     directory,
+    environment: environmentIn(directory),
+    write: async (file, text) => {
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, text)
+    },
     ada,
     atelier,
     run: (args, options) => {

@@ -1,7 +1,7 @@
 /** A process in a workspace that is attached to the user's terminal, or to the program's streams. */
 import { AtelierError, type Sandbox, type SandboxProcess } from "@atelier/client"
 import { constants } from "node:os"
-import { exitCodes, Failure, Interrupted } from "../Failure.js"
+import { exitCodes, Failure, Interrupted, isPassing } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { sizeOf } from "../terminal/size.js"
 
@@ -32,6 +32,9 @@ const notStarted = (error: unknown, command: Command, program: string): unknown 
 
 /** Milliseconds that an interrupted process has until the program ends without it. */
 const lastWait = 5_000
+
+/** Milliseconds after which a size is sent again that the service did not get. */
+const resizeAgain = 1_000
 
 /** Milliseconds that the end of a process may take which the user has left. */
 const leavingTime = 500
@@ -113,7 +116,13 @@ const copyIn = async ({ stdin: input }: SandboxProcess, session: Session, isTerm
 
 /** Puts the user's terminal at the disposal of a process, and returns what gives it back. */
 const takeTerminal = ({ stdin, stdout }: Session, process_: SandboxProcess): (() => void) => {
-  const resize = (): void => void process_.resize(sizeOf(stdout)).catch(() => {})
+  let again: NodeJS.Timeout | undefined
+  const resize = (): void => {
+    clearTimeout(again)
+    process_.resize(sizeOf(stdout)).catch((error: unknown) => {
+      if (isPassing(error)) again = setTimeout(resize, resizeAgain).unref()
+    })
+  }
   // A program that was stopped finds the terminal as the shell has left it
   const resumed = (): void => {
     stdin.setRawMode(true)
@@ -123,6 +132,7 @@ const takeTerminal = ({ stdin, stdout }: Session, process_: SandboxProcess): (()
   stdout.on("resize", resize)
   process.on("SIGCONT", resumed)
   return () => {
+    clearTimeout(again)
     stdout.off("resize", resize)
     process.off("SIGCONT", resumed)
     stdin.setRawMode(false)
