@@ -1,4 +1,5 @@
 /** Workspace proxies that run, beside what the recorded conversations have. */
+import { Uuid } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
@@ -12,7 +13,7 @@ import { agentNode, clientNode, coordinate, tunnelTo } from "../../network/peers
 
 const Made = Schema.Struct({
   name: Schema.String,
-  proxy: Schema.Struct({ id: Schema.String, name: Schema.String }),
+  proxy: Schema.Struct({ id: Uuid.Uuid, name: Schema.String }),
   proxy_token: Schema.String
 })
 const Proxy = Schema.Struct({
