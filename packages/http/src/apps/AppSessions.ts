@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
   const proxies = yield* WorkspaceProxies
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const services = yield* Effect.context<never>()
-  const targetOf = appTargets({ accessUrl: settings.accessUrl, wildcardAccessUrl, proxies })
+  const targetOf = appTargets({ accessUrl: settings.accessUrl, wildcardAccessUrl, proxies, isAnyHost: wire === "reference" })
   const { opened, seal } = yield* sealedSessions(settings.names.realm)
   const parameter = settings.names.appKeyQuery
 

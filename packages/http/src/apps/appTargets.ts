@@ -10,11 +10,13 @@ const maximumTarget = 8 * 1024
 interface Needs {
   readonly accessUrl: string
   readonly wildcardAccessUrl: string
-  readonly proxies: WorkspaceProxies["Type"]
+  readonly proxies: Pick<WorkspaceProxies["Type"], "serving">
+  /** Whether each host below the wildcard is the service's own, and may be given a session although it names no app. */
+  readonly isAnyHost: boolean
 }
 
 /** Returns what finds the address of an app in a text; undefined for other addresses. */
-export const appTargets = ({ accessUrl, proxies, wildcardAccessUrl }: Needs) => {
+export const appTargets = ({ accessUrl, isAnyHost, proxies, wildcardAccessUrl }: Needs) => {
   const access = new URL(accessUrl)
   const hosts = appHosts(wildcardAccessUrl, accessUrl)
   const wildcardPort = /:(\d+)$/.exec(wildcardAccessUrl)?.[1] ?? access.port
@@ -39,8 +41,9 @@ export const appTargets = ({ accessUrl, proxies, wildcardAccessUrl }: Needs) => 
       if (text.length > maximumTarget || !URL.canParse(text)) return undefined
       const target = new URL(text)
       if (!/^https?:$/.test(target.protocol) || target.username !== "" || target.password !== "") return undefined
-      // A host that names no app is the service's too, and answers with a page
       const app = hosts(target.host, target.pathname)
+      // The name of such a host may lead to another program, which would learn the session
+      if (app === noApp && !isAnyHost) return undefined
       const place = app === undefined ? yield* proxyOf(target) : { protocol: access.protocol, port: wildcardPort }
       if (place === undefined) return undefined
       // Another port of the host may be another program's
