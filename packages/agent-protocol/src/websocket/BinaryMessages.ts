@@ -68,7 +68,7 @@ export class BinaryMessages {
   private isTaken = false
   /** Whether a message in several frames has begun. */
   private isFragmented = false
-  /** Whether all that follows is passed on. */
+  /** Whether nothing follows that counts: behind a close frame, bytes would make an error of a proper end. */
   private isOver = false
 
   constructor(private readonly options: Options) {}
@@ -76,13 +76,14 @@ export class BinaryMessages {
   receive(chunk: Uint8Array): void {
     let offset = 0
     while (offset < chunk.length) {
-      if (this.isOver) return this.options.pass(chunk.subarray(offset))
       if (this.left > 0) {
         const bytes = chunk.subarray(offset, offset + this.left)
         offset += bytes.length
         this.left -= bytes.length
         if (this.isTaken) this.options.take(bytes, this.left === 0)
         else this.options.pass(bytes)
+      } else if (this.isOver) {
+        return
       } else {
         this.head[this.gathered++] = chunk[offset++] ?? 0
         if (this.gathered >= 2 && this.gathered === this.headLength) this.decide()
@@ -119,9 +120,8 @@ export class BinaryMessages {
     this.isTaken = first === wholeBinary && !this.isFragmented && isMasked === this.options.isMasked && !changes && !isImpossible
     if (!this.isTaken) this.options.pass(this.head.slice(0, this.gathered))
     if (code < closeCode) this.isFragmented = first < maskBit
-    // The library reads nothing behind a close frame
     this.isOver = code === closeCode || isImpossible
-    this.left = length
+    this.left = isImpossible ? 0 : length
     this.gathered = 0
   }
 }
