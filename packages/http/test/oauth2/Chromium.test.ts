@@ -100,7 +100,9 @@ describe.skipIf(chromiumPath === undefined).each([
       await page.keyboard.press("Tab")
     }
     await page.keyboard.press("Enter")
-    await page.getByRole("alert").waitFor()
+    // What is wrong stands below its field, which has the focus
+    await page.locator("input:focus[aria-invalid=true]").waitFor()
+    expect(await page.locator("input:focus").getAttribute("aria-describedby")).toBe("password-fault")
     await expectAccessible(page)
     expect(await page.getByLabel("User name", { exact: true }).inputValue()).toBe("owner")
     await fill(page, { Password: ownerPassword }, "Create user")

@@ -381,7 +381,7 @@ describeServer("an app's permission", (server) => {
 
   it("makes keys with a scope that names them, and none with more than its own scopes", async () => {
     const client = await aClient(server())
-    const scope = "api_key:create workspace:read"
+    const scope = "api_key:create user:read workspace:read"
     const { access_token: token } = await someTokens(server(), client, await server().aMember(), { scope })
     const keyWith = (scopes: ReadonlyArray<string>, token_name: string) =>
       server().call("POST", "/users/me/keys/tokens", { token, body: { scopes, token_name } })
