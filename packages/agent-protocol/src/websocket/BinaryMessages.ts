@@ -77,11 +77,12 @@ export class BinaryMessages {
     let offset = 0
     while (offset < chunk.length) {
       if (this.left > 0) {
-        const bytes = chunk.subarray(offset, offset + this.left)
-        offset += bytes.length
-        this.left -= bytes.length
-        if (this.isTaken) this.options.take(bytes, this.left === 0)
-        else this.options.pass(bytes)
+        const from = offset
+        offset = Math.min(chunk.length, from + this.left)
+        this.left -= offset - from
+        // Not a `Buffer`, of which bytes of messages would remain one
+        if (this.isTaken) this.options.take(new Uint8Array(chunk.buffer, chunk.byteOffset + from, offset - from), this.left === 0)
+        else this.options.pass(chunk.subarray(from, offset))
       } else if (this.isOver) {
         return
       } else {
