@@ -108,6 +108,25 @@ describe.skipIf(daemon === undefined)(`workspaces in Docker${skipped}`, { timeou
     expect(await left(deployment)).toStrictEqual([])
   })
 
+  it("say what a container has written that did not run its agent, and leave nothing", async () => {
+    await templateFrom(client, "broken", {
+      files: {
+        "template.yaml": `agents:
+  - name: main
+    container:
+      image: test-static:1
+      entrypoint: [sh, -c, "echo it cannot work; exit 1"]
+`
+      }
+    })
+    const log: Array<string> = []
+    const created = client.sandboxes.create({ template: "broken", onProgress: ({ output }) => void log.push(output) })
+    await expect(created).rejects.toThrow(/main/)
+    const at = log.indexOf("The last lines of the container:")
+    expect(log.slice(at, at + 2)).toStrictEqual(["The last lines of the container:", "it cannot work"])
+    expect(await left(deployment)).toStrictEqual([])
+  })
+
   it("say which image is missing, and leave nothing", async () => {
     await templateFrom(client, "missing", {
       files: { "template.yaml": "agents:\n  - name: main\n    container:\n      image: no-such-image:1\n" }

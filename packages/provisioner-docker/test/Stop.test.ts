@@ -31,9 +31,10 @@ describe.skipIf(daemon === undefined)(`a stop${skipped}`, { timeout: 120_000 }, 
       )
     /** What the daemon did to the containers, in its order. */
     const events = async () => {
-      const filters = [`label=atelier.dev/deployment=${deployment}`, "event=kill", "event=die"].map((filter) => `--filter=${filter}`)
+      const filters = [`label=atelier.dev/workspace-id=${workspace}`, "event=kill", "event=die"].map((filter) => `--filter=${filter}`)
       const format = "--format={{.Action}} {{.Actor.Attributes.signal}} {{.Actor.Attributes.name}}"
-      const text = await docker("events", "--since=10m", "--until=0s", ...filters, format)
+      // The client cuts the time to whole seconds: an end in the present one would leave out what has just been done
+      const text = await docker("events", "--since=10m", "--until=-1s", ...filters, format)
       return text.split("\n").map((line) => line.replace(`atelier-${workspace}-`, "").replace("<no value>", "-"))
     }
     try {
