@@ -17,14 +17,14 @@ export interface AttachedOptions {
 type Command = Parameters<Sandbox["spawn"]>[0]
 
 /** Explains a program that the workspace does not have: users often give a line of the shell as one word. */
-const notStarted = (error: unknown, command: Command, program: string): unknown => {
+const notStarted = (error: unknown, command: Command): unknown => {
   if (!(error instanceof AtelierError) || typeof command === "string") return error
   const refusal = error.validations.find(({ field }) => field === "program")
   if (refusal === undefined) return error
   const isLine = command.length === 1 && /\s/.test(command[0])
   return new Failure({
     message: `The command did not start: ${refusal.detail}.`,
-    hint: isLine ? `"${program} ssh WORKSPACE 'LINE'" runs a line of the shell; exec takes a program and its arguments.` : undefined,
+    hint: isLine ? "give a program and its arguments; sh -c 'LINE' runs a line of the shell." : undefined,
     code: exitCodes.noCommand,
     cause: error
   })
@@ -148,10 +148,10 @@ export const attached = async (
   { cwd, env, hasInput, isTerminal, timeout }: AttachedOptions,
   session: Session
 ): Promise<number> => {
-  const { program, signal, stderr, stdin, stdout } = session
+  const { signal, stderr, stdin, stdout } = session
   const pty = isTerminal ? sizeOf(stdout) : undefined
   const child = await sandbox.spawn(command, { cwd, env, timeout, pty, stdin: hasInput, signal }).catch((error: unknown) => {
-    throw notStarted(error, command, program)
+    throw notStarted(error, command)
   })
   const giveBack = isTerminal && stdin.isTTY ? takeTerminal(session, child) : () => {}
   const left = new AbortController()
