@@ -169,7 +169,9 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(missing).toMatchObject({ code: 255, stderr: "Error: The command did not start: no-such-program is not found.\n" })
       expect(whole).toMatchObject({
         code: 255,
-        stderr: expect.stringMatching(/did not start: echo one; exit 3 is not found\.\nTo do: "atelier ssh WORKSPACE 'LINE'" runs/)
+        stderr: expect.stringMatching(
+          /did not start: echo one; exit 3 is not found\.\nTo do: give a program and its arguments; sh -c 'LINE' runs/
+        )
       })
       expect(line).toMatchObject({ code: 0, stdout: "1\n" })
       expect(folder.stdout).toMatch(/\/projects\n$/)
