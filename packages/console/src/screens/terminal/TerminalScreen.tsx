@@ -1,13 +1,11 @@
 /** The terminals of a workspace, in tabs. Their shells outlive a lost connection and a reload of the page. */
 import type { Workspace, WorkspaceAgent } from "@atelier/client"
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
+import { getRouteApi, Link } from "@tanstack/react-router"
 import { ChevronDown, ChevronRight, ChevronUp, Lock, Plus, Search, SquareTerminal, X } from "lucide-react"
 import { type ReactNode, useEffect, useRef, useState } from "react"
 import { useMay } from "../../app/session.js"
-import { store, stored, windowStorage } from "../../app/stored.js"
 import { actionsText, workspacesText } from "../../texts/workspaces.js"
 import { terminalText } from "../../texts/terminal.js"
-import type { Tone } from "../../ui/page/tone.js"
 import { Button, ButtonLink, IconButton } from "../../ui/forms/Button.js"
 import { copyText } from "../../ui/text/Code.js"
 import { Menu, MenuItem } from "../../ui/floating/Menu.js"
@@ -19,7 +17,8 @@ import { useWatchedWorkspace } from "../workspaces/detail/workspace.js"
 import { agentsOf, canStart, isBuilding } from "../workspaces/state.js"
 import { useColours } from "./colours.js"
 import type { ConnectionState } from "./connection.js"
-import { added, beside, closed, maximumTabs, moved, readTabs, renamed, renewed, reopened, type Tabs, type TerminalTab } from "./tabs.js"
+import { added, beside, closed, maximumTabs, moved, renamed, renewed, reopened, type TerminalTab } from "./tabs.js"
+import { toneOf, useEach, useFontSize, useTabs } from "./terminalState.js"
 import { TerminalTabs } from "./TerminalTabs.js"
 import { TerminalTools } from "./TerminalTools.js"
 import { type TerminalHandle, TerminalView } from "./TerminalView.js"
@@ -55,66 +54,6 @@ const Allowed = ({ workspace }: { readonly workspace: Workspace }) => {
     )
   }
   return <Terminals workspace={workspace} />
-}
-
-const fontKey = "atelier-terminal-font"
-const fontSizes = [10, 11, 12, 13, 14, 16, 18, 20, 24]
-const usualSize = 13
-
-const useFontSize = () => {
-  const [size, setSize] = useState(() => {
-    const chosen = Number(stored(fontKey))
-    return fontSizes.includes(chosen) ? chosen : usualSize
-  })
-  const change = (by: number): void => {
-    const next = fontSizes[fontSizes.indexOf(size) + by]
-    if (next === undefined) return
-    store(fontKey, String(next))
-    setSize(next)
-  }
-  return { size, change, canGrow: size !== fontSizes.at(-1), canShrink: size !== fontSizes[0] }
-}
-
-/** The tabs of this window, which come back when it is loaded again. */
-const useTabs = ({ id, latest_build }: Workspace) => {
-  const { agent, app } = route.useSearch()
-  const navigate = useNavigate({ from: "/@{$owner}/$workspace/terminals" })
-  const key = `atelier-terminals-${id}`
-  const [tabs, setTabs] = useState<Tabs>(() => {
-    const before = readTabs(windowStorage.read(key))
-    const agents = agentsOf(latest_build)
-    const wanted = agents.find(({ name }) => name === agent) ?? agents[0]
-    const isThere = before.all.find((tab) => (agent === undefined || tab.agent === agent) && tab.app === app)
-    if (isThere !== undefined) return { ...before, shown: app === undefined && agent === undefined ? before.shown : isThere.id }
-    return wanted === undefined ? before : added(before, { agent: wanted.name, ...(app === undefined ? {} : { app }) })
-  })
-  useEffect(() => void windowStorage.write(key, JSON.stringify(tabs)), [key, tabs])
-  // What the address asked for is there now: going back to it opens nothing more
-  useEffect(() => {
-    if (agent !== undefined || app !== undefined) void navigate({ search: {}, replace: true })
-  }, [agent, app, navigate])
-  return [tabs, setTabs] as const
-}
-
-const toneOf = (state: ConnectionState | undefined): { readonly tone: Tone; readonly isMoving: boolean } => {
-  switch (state?.kind) {
-    case "open":
-      return { tone: "green", isMoving: false }
-    case "connecting":
-      return { tone: "blue", isMoving: true }
-    case "lost":
-      return { tone: "amber", isMoving: false }
-    case "refused":
-      return { tone: "red", isMoving: false }
-    default:
-      return { tone: "grey", isMoving: false }
-  }
-}
-
-/** A value of each tab. Those of closed tabs are few and small. */
-const useEach = <A,>() => {
-  const [values, setValues] = useState<Readonly<Record<string, A>>>({})
-  return [values, (id: string, value: A) => setValues((before) => (before[id] === value ? before : { ...before, [id]: value }))] as const
 }
 
 const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
