@@ -4,27 +4,15 @@ import { storeUnavailable } from "@atelier/core/platform"
 import { invariants } from "@atelier/storage/invariants"
 import { Cause, Effect, Exit, Option, type Scope } from "effect"
 import { type Agents, startAgents } from "./Agents.js"
-import { type Acknowledged, type Call, callKinds, callOf, type Left, type Watcher } from "./Calls.js"
+import { type Acknowledged, callOf, type Left, type Watcher } from "./Calls.js"
 import { type Chance, chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore, type StoreFault } from "./FaultyStore.js"
 import { type Deployment, type Replica, startReplica } from "./Replica.js"
+import { type Action, activeTime, described, type FaultKind, type Plan, replicaCount } from "./Plan.js"
 import { leavingNone } from "./Roots.js"
 import { dailyAllowance, type Setting, simulatedOptions } from "./Setting.js"
 import { makeWorld, type World } from "./World.js"
-
-const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "cut off", "machine dies"] as const
-type FaultKind = (typeof faultKinds)[number]
-
-/** A thing that a history does at a time, in milliseconds after its begin. */
-export type Action =
-  | ({ readonly at: number; readonly is: "call"; readonly replica: number } & Call)
-  | { readonly at: number; readonly is: "fault"; readonly fault: FaultKind; readonly replica: number; readonly value: number }
-
-export interface Plan {
-  readonly seed: number
-  readonly actions: ReadonlyArray<Action>
-}
 
 /** What became of a history. */
 export interface Outcome {
@@ -37,77 +25,13 @@ export interface Outcome {
   readonly told: ReadonlyArray<string>
 }
 
-const replicaCount = 2
-
-/** Milliseconds in which actions begin. */
-const activeTime = 16_000
-
 /** Milliseconds in which the replicas start before the first action. */
 const startTime = 60_000
 
 /** Milliseconds after the last fault in which all has to come to rest. */
 const restTime = 900_000
 
-/** The plan of a seed. */
-export const planOf = (seed: number): Plan => {
-  const chance = chanceOf(seed)
-  const number = () => chance.below(1_000)
-  const count = 12 + chance.below(14)
-  // Things that happen at once meet each other more often
-  const instants = Array.from({ length: 5 }, () => ({
-    begin: chance.below(activeTime),
-    theme: chance.pick(themes),
-    user: number(),
-    target: number()
-  }))
-  const ofCall = () => ({ is: "call", replica: chance.below(replicaCount), user: number(), target: number(), value: number() }) as const
-  const changeOfPool = (begin: number): Action => ({ ...ofCall(), at: begin, kind: chance.pick(poolChanges), target: 1 })
-  const claim = (begin: number): Action => ({ ...ofCall(), at: begin + chance.pick(reconciliation), kind: "claim" })
-  // A claim meets the reconciliation only if something was to be reconciled
-  const meetings = instants.flatMap(({ begin, theme }) =>
-    theme === "pool" ? [changeOfPool(begin), claim(begin), claim(begin), claim(begin)] : []
-  )
-  const others = Array.from({ length: count }, (): Action => {
-    const { begin, target, theme, user } = instants[chance.below(instants.length)] ?? { begin: 0, theme: "any", user: 0, target: 0 }
-    if (chance.is(0.25)) {
-      const replica = chance.below(replicaCount)
-      return { at: begin + chance.pick(distances), is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
-    }
-    switch (theme) {
-      case "any":
-        return { ...ofCall(), at: begin + chance.pick(distances), kind: chance.pick(callKinds) }
-      case "workspace":
-        return { ...ofCall(), at: begin + chance.pick(close), kind: chance.pick(workspaceCalls), user, target }
-      case "pool":
-        return chance.is(0.3) ? changeOfPool(begin) : claim(begin)
-    }
-  })
-  return { seed, actions: [...meetings, ...others].toSorted((one, other) => one.at - other.at) }
-}
-
-/** What the calls of an instant have in common: nothing, the workspace, or the pool of prebuilt workspaces. */
-const themes = ["any", "any", "workspace", "pool"] as const
-
-/** Milliseconds between actions that belong together. */
-const distances = [0, 0, 3, 40, 500, 520, 560, 700, 1_500, 3_000] as const
-
-/** Milliseconds between calls of one workspace. */
-const close = [0, 0, 0, 1, 3, 40, 700] as const
-
-const workspaceCalls = ["start", "stop", "stop", "delete", "cancel", "extend", "share", "rename", "dormant", "ttl"] as const
-
-/** Calls after which the pool is reconciled. */
-const poolChanges = ["invalidate", "promote", "update template"] as const
-
-/** Milliseconds after a change of the pool: it is reconciled after 500 without another. */
-const reconciliation = [0, 480, 500, 500, 500, 501, 505, 520] as const
-
 const storeFaults = ["refused", "unheard", "silent", "done in silence", "rolled back"] as const satisfies ReadonlyArray<StoreFault>
-
-const described = (action: Action): string =>
-  action.is === "call"
-    ? `${action.kind} (user ${action.user}, target ${action.target}, value ${action.value}) at replica ${action.replica}`
-    : `${action.fault} (${action.value}) at replica ${action.replica}`
 
 const answerOf = (exit: Exit.Exit<unknown, unknown>): string => {
   if (Exit.isSuccess(exit)) return "done"
@@ -393,16 +317,3 @@ const running = (
     }
     return { steps: world.steps(), broken: history.broken, trace: world.trace, told: history.told }
   })
-
-/** The smallest part of a broken plan that is still broken. */
-export const shrunk = (plan: Plan, isBroken: (plan: Plan) => boolean): Plan => {
-  let actions = plan.actions
-  for (let size = Math.ceil(actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let from = 0; from < actions.length;) {
-      const fewer = [...actions.slice(0, from), ...actions.slice(from + size)]
-      if (fewer.length < actions.length && isBroken({ ...plan, actions: fewer })) actions = fewer
-      else from += size
-    }
-  }
-  return { ...plan, actions }
-}

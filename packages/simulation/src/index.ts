@@ -1,5 +1,6 @@
 export { chanceOf } from "./Chance.js"
 export * from "./History.js"
+export { type Action, type Plan, planOf, shrunk } from "./Plan.js"
 export { makeSetting, type Setting } from "./Setting.js"
 export { failEachLoop, type FailedLoop } from "./Loops.js"
 export { type Model, type Operation, unplaced } from "./Linearizability.js"

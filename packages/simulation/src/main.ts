@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { type Plan, planOf, runHistory, shrunk } from "./History.js"
+import { runHistory } from "./History.js"
+import { type Plan, planOf, shrunk } from "./Plan.js"
 import { makeSetting } from "./Setting.js"
 
 const { values } = parseArgs({
