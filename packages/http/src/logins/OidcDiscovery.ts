@@ -13,8 +13,8 @@ const discoveryLifetime = 60 * 60 * 1000
 /** Milliseconds after which a failed discovery is tried again. */
 const discoveryRetry = 60 * 1000
 
-/** How long a start waits for the document. A provider that takes longer is asked by a loop. */
-const startPatience = "3 seconds"
+/** How long a start waits for the document. A provider that takes longer is asked by a loop, which asks once more each time it has waited so long. */
+const patience = "3 seconds"
 
 /** Milliseconds that a provider's keys are good for; an unknown one is looked for at once. */
 const keysLifetime = 10 * 60 * 1000
@@ -100,7 +100,7 @@ export const discovery = ({
 
     /** The document that was read last, or the failure of the last attempt. */
     let latest = yield* discover().pipe(
-      Effect.timeoutFail({ duration: startPatience, onTimeout: () => unanswered }),
+      Effect.timeoutFail({ duration: patience, onTimeout: () => unanswered }),
       Effect.catchIf(
         ({ isAway }) => isAway === true,
         (failure) => Effect.succeed(failure)
@@ -108,7 +108,7 @@ export const discovery = ({
     )
     if (latest instanceof ProviderFailure) {
       const asking = Effect.tap(
-        Effect.tapError(discover(), (failure) => Effect.sync(() => void (latest = failure))),
+        Effect.tapError(askingAgain(discover()), (failure) => Effect.sync(() => void (latest = failure))),
         (found) => void (latest = found)
       )
       yield* Background.repeat(
@@ -133,6 +133,15 @@ export const discovery = ({
       })
     )
   })
+
+/**
+ * Asks, and asks twice more while nothing answers. The first end of one is the end of all: a question that was lost while the provider was silent does not
+ * delay what the next one finds out.
+ */
+const askingAgain = <A, E>(ask: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const later = <A2, E2>(next: Effect.Effect<A2, E2>): Effect.Effect<A2, E2> => Effect.delay(next, patience)
+  return Effect.raceFirst(ask, later(Effect.raceFirst(ask, later(ask))))
+}
 
 const unanswered = new ProviderFailure({ message: "The provider's discovery document could not be read.", isAway: true })
 
