@@ -2,7 +2,10 @@
 import {
   builds,
   type Client,
+  groups,
+  organizationGroups,
   provisioning,
+  quotas,
   reach,
   type Template,
   templateVersions,
@@ -228,10 +231,34 @@ export const cancels = async (client: Client, machine: Machine): Promise<void> =
   }
 }
 
+/** The owner's daily cost in the default organization. */
+const consumed = async (client: Client) =>
+  (await quotas.getMemberQuota(client, { organization: "default", user: "ada" })).credits_consumed
+
+/** Starts a workspace that its owner cannot pay for: nothing is made of it. It starts once the owner can. */
+export const keepsToQuotas = async (client: Client, machine: Machine): Promise<void> => {
+  const source = `metadata: { daily_cost: 2 }\nagents: [{ name: main, container: { image: "${machine.images[0]}", memory: 128Mi } }]\n`
+  const template = await templateFrom(client, "costly", { files: { "template.yaml": source } })
+  const { id } = await workspaceFrom(client, template, "costly-one")
+  const { latest_build } = await untilWorkspace(client, id, isEnded)
+  expect(latest_build.job).toMatchObject({ status: "failed", error_code: "INSUFFICIENT_QUOTA" })
+  expect(await machine.left(id)).toStrictEqual([])
+  expect(await consumed(client)).toBe(0)
+
+  const [everyone] = await organizationGroups.listOrganizationGroups(client, { organization: "default" })
+  await groups.updateGroup(client, { group: everyone?.id ?? "", body: { quota_allowance: 2 } })
+  await builds.createWorkspaceBuild(client, { workspace: id, body: { transition: "start" } })
+  await untilWorkspace(client, id, isRunning)
+  expect(await consumed(client)).toBe(2)
+  await (await client.sandboxes.get(id, bounded())).delete({ wait: true, ...bounded() })
+  expect(await consumed(client)).toBe(0)
+}
+
 /** All of it, with these starters. What was prebuilt goes in the end too. */
 export const userLife = async (client: Client, machine: Machine, starters: ReadonlyArray<Starter>): Promise<void> => {
   for (const starter of starters) await livesOf(client, machine, starter)
   await claimsAndUpdates(client, machine)
   await cancels(client, machine)
+  await keepsToQuotas(client, machine)
   await expect.poll(() => machine.left(), { timeout: patience }).toStrictEqual([])
 }
