@@ -53,50 +53,22 @@ const heldBySystem = (fd: unknown): ReadonlyArray<Buffer> => {
 }
 
 /**
- * Hands over the output that is lost otherwise. Node takes the end of a terminal's last writer for the end of its output, although the system holds some
- * kilobytes more. What Node itself holds of a paused terminal goes with an error of reading.
+ * Hands over, before a terminal is closed, what Node and the system still hold of its output. It is lost otherwise in two cases. Node takes the end of a
+ * terminal's last writer for the end of its output. And the library closes the terminal 200 ms after its program's end, also one that is paused or
+ * that a busy agent has not read yet.
  */
-const takeLast = (pty: IPty, take: (data: unknown) => void): void => {
+const takeLast = (pty: IPty, take: (bytes: Buffer) => void): void => {
   // Parts of the library that its types do not describe
   const source: unknown = Reflect.get(pty, "_socket")
   if (!(source instanceof Readable)) return
-  source.prependListener("end", () => heldBySystem(Reflect.get(pty, "fd")).forEach(take))
-  pty.onExit(() => {
-    for (let part: unknown = source.read(); part !== null; part = source.read()) take(part)
-  })
-}
-
-/** Milliseconds between two looks at a program that waits: the library throws away what is unread 200 ms after its end. */
-const lookInterval = 50
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Pauses a terminal while its program runs. After the program's end, the system's buffer holds all that is left. */
-const pausing = (pty: IPty): Pseudoterminal["pause"] => {
-  let looking: NodeJS.Timeout | undefined
-  const stop = (): void => {
-    clearInterval(looking)
-    looking = undefined
-  }
-  pty.onExit(stop)
-  const look = (): void => {
-    if (isAlive(pty.pid)) return
-    stop()
-    pty.resume()
-  }
-  return (isPaused) => {
-    stop()
-    if (!isPaused) return pty.resume()
-    if (!isAlive(pty.pid)) return
-    pty.pause()
-    looking = setInterval(look, lookInterval).unref()
+  const destroy = source.destroy.bind(source)
+  source.destroy = (error) => {
+    if (!source.destroyed) {
+      // Each part that Node holds goes to the listeners as it is read
+      while (source.read() !== null) continue
+      heldBySystem(Reflect.get(pty, "fd")).forEach(take)
+    }
+    return destroy(error)
   }
 }
 
@@ -128,12 +100,10 @@ export const load: Effect.Effect<Open, NoTerminal> = Effect.map(
         }),
         (pty) => ({
           pty,
-          pause: pausing(pty),
+          pause: (isPaused) => (isPaused ? pty.pause() : pty.resume()),
           onOutput: (take) => {
-            const takeData = (data: unknown): void => take(bytesOf(data))
-            pty.onData(takeData)
-            // Before all others that hear of the end
-            takeLast(pty, takeData)
+            pty.onData((data: unknown) => take(bytesOf(data)))
+            takeLast(pty, take)
           }
         })
       )

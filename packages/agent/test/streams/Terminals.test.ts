@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Pty, ReverseStream, type ByteStream, type Session } from "@atelier/agent-protocol"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Fiber, Option, Schedule } from "effect"
 import { runAgent, serve } from "../TestServer.js"
 
 /** The session with an agent that is ready, and how it is stopped. */
@@ -118,17 +118,20 @@ it.scopedLive("a viewer that reads late gets all that a program wrote before its
     const ended = join(tmpdir(), `atelier-${randomUUID()}`)
     yield* Effect.addFinalizer(() => Effect.promise(() => rm(ended, { force: true })))
     // More than the stream and the agent hold, so that the program has to wait
-    const lines = 120_000
-    const command = `seq ${lines}; echo the-end; : > ${ended}`
-    const stream = yield* open(session, randomUUID(), { Command: command })
+    const stream = yield* open(session, randomUUID(), { Command: `tty; seq 120000; echo the-end; : > ${ended}` })
+    const [, terminal = ""] = /^(\S+)\r\n/.exec(yield* until(stream, /\n/)) ?? []
     let last = ""
     while (!existsSync(ended)) {
       // No faster than the program's last output needs to be written
-      const chunk = Buffer.from(yield* Effect.flatten(stream.read))
-      last = (last + chunk.toString()).slice(-20)
+      const chunk = yield* stream.read
+      if (Option.isNone(chunk)) break
+      last = (last + Buffer.from(chunk.value).toString()).slice(-20)
     }
-    // The library closes the terminal in this time
-    yield* Effect.sleep("600 millis")
+    // The system removes a terminal that the agent has closed
+    yield* Effect.repeat(
+      Effect.sync(() => existsSync(terminal)),
+      { while: Boolean, schedule: Schedule.spaced("10 millis") }
+    )
     const left = yield* rest(stream)
     expect((last + left).slice(-9)).toBe("the-end\r\n")
   })
