@@ -5,7 +5,8 @@ import type { CallOptions, Input } from "./call.js"
 export interface StreamOptions extends CallOptions {
   /**
    * How long to wait before each attempt to connect again, in milliseconds; the first attempt is number 0. False ends the iteration with an error
-   * instead. Default: half a second, doubled with each attempt up to 30 seconds, less a random part of at most one half.
+   * instead. Default: half a second, then a second, and then one and a half seconds up to attempt 40, after about 45 seconds; from there doubled with each attempt up to
+   * 30 seconds. A random part of at most one half is taken away.
    */
   readonly reconnect?: false | ((attempt: number) => number) | undefined
   /** Milliseconds after which silent server-sent events count as interrupted; the service sends something every 15 seconds. Default 45,000. */
@@ -40,10 +41,19 @@ export interface Progress {
 export const maximumTimer = 2 ** 31 - 1
 
 const initialDelay = 500
+
+/** The longest delay of the first attempts: a server that was killed starts again within seconds, and its clients are to notice within two. */
+const maximumQuickDelay = 1_500
+const quickAttempts = 40
 const maximumDelay = 30_000
 
+const longestDelay = (attempt: number): number =>
+  attempt < quickAttempts
+    ? Math.min(maximumQuickDelay, initialDelay * 2 ** attempt)
+    : Math.min(maximumDelay, maximumQuickDelay * 2 ** (attempt - quickAttempts + 1))
+
 /** Milliseconds to wait before an attempt. The random part keeps clients from coming back all at once. */
-export const usualDelay = (attempt: number): number => Math.min(maximumDelay, initialDelay * 2 ** attempt) * (1 - Math.random() / 2)
+export const usualDelay = (attempt: number): number => longestDelay(attempt) * (1 - Math.random() / 2)
 
 /** Whether the same request may succeed later: no answer came, the service asked to wait, or it failed. */
 const isTransient = ({ status }: AtelierError): boolean => status === 0 || status === 408 || status === 429 || status >= 500

@@ -1,7 +1,7 @@
 import { type AtelierError, builds, createClient, keys, ownAgent, templateVersions, workspaces } from "@atelier/client"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { testEngines } from "../../../test/outside/engine.js"
 import { aResource } from "../../../test/records/resources.js"
@@ -80,16 +80,27 @@ describeInterface(
   { provisioner: testEngines }
 )
 
-/** Runs with a server of a test's own. */
-const serving = async (server: Server, run: (url: string) => Promise<void>): Promise<void> => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+/** Has a server listen, and returns its address. */
+const listening = async (server: Server, port = 0): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("no port")
+  return `http://127.0.0.1:${address.port}`
+}
+
+/** Ends a server and its connections. */
+const closed = async (server: Server): Promise<void> => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** Runs with a server of a test's own. */
+const serving = async (server: Server, run: (url: string) => Promise<void>): Promise<void> => {
+  const url = await listening(server)
   try {
-    await run(`http://127.0.0.1:${address.port}`)
+    await run(url)
   } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await closed(server)
   }
 }
 
@@ -97,13 +108,46 @@ const input = { workspace: "w" }
 
 it("a stream waits longer before each attempt, up to half a minute", () => {
   const waits = (attempt: number) => Array.from({ length: 50 }, () => usualDelay(attempt))
-  for (const [attempt, longest] of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+  const longest = [500, 1_000, ...Array.from({ length: 38 }, () => 1_500), 3_000, 6_000, 12_000, 24_000, 30_000, 30_000]
+  for (const [attempt, most] of longest.entries()) {
     const all = waits(attempt)
-    expect(Math.max(...all)).toBeLessThanOrEqual(longest)
-    expect(Math.min(...all)).toBeGreaterThanOrEqual(longest / 2)
+    expect(Math.max(...all)).toBeLessThanOrEqual(most)
+    expect(Math.min(...all)).toBeGreaterThanOrEqual(most / 2)
     expect(new Set(all).size).toBeGreaterThan(1)
   }
   expect(Math.max(...waits(5_000))).toBeLessThanOrEqual(30_000)
+})
+
+it("a stream goes on within two seconds after a server is back that was killed twenty seconds ago", async () => {
+  let requests = 0
+  const serve = () =>
+    createServer((_, response) => {
+      requests += 1
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: {"name":"${requests}"}\n\n`)
+    })
+  const killed = serve()
+  const url = await listening(killed)
+  const values = workspaces.watchWorkspace(createClient({ baseUrl: url }), input)
+  await next(values)
+  // The sockets of Node do not wait by these timers
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const passing = async (milliseconds: number, until: () => boolean): Promise<void> => {
+    for (let passed = 0; passed < milliseconds && !until(); passed += 100) {
+      vi.advanceTimersByTime(100)
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const second = next(values)
+  await closed(killed)
+  await passing(20_000, () => false)
+  const revived = serve()
+  await listening(revived, Number(new URL(url).port))
+  await passing(2_000, () => requests === 2)
+  expect(requests).toBe(2)
+  expect(await second).toMatchObject({ name: "2" })
+  await values.return()
+  await closed(revived)
 })
 
 describe("server-sent events", () => {
