@@ -60,9 +60,21 @@ export const longestPause = ({ isHurried, launchedAt, lostAt, now }: Attempts): 
   return now - lostAt < restarting ? maximumQuickPause : maximumReturnPause
 }
 
+/** The longest pause that a server or a proxy can ask for, in milliseconds. */
+const maximumAskedPause = 60_000
+
+/** The milliseconds that an answer asks to wait, by its field `Retry-After`: seconds or a date (RFC 9110 §10.2.3). */
+export const askedPause = (retryAfter: string, now: number): number => {
+  const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - now
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), maximumAskedPause)
+}
+
 /** How long to wait before attempt `attempt + 1`, counted from 0: twice as long each time, from 100 ms up to `limit` milliseconds. */
 export const millis = (attempt: number, limit: number): number => Math.min(limit, firstMillis * 2 ** Math.min(attempt, 20))
 
-/** Waits before another attempt, between half and one and a half times as long as `millis` answers: many agents must not come back at once. */
-export const wait = (attempt: number, limit: number): Effect.Effect<void> =>
-  Effect.flatMap(Random.nextRange(0.5, 1.5), (factor) => Effect.sleep(Duration.millis(millis(attempt, limit) * factor)))
+/**
+ * Waits before another attempt, as long as the server has asked for, and then between half and one and a half times as long as `millis` answers: many agents must not come
+ * back at once.
+ */
+export const wait = (attempt: number, limit: number, asked = 0): Effect.Effect<void> =>
+  Effect.flatMap(Random.nextRange(0.5, 1.5), (factor) => Effect.sleep(Duration.millis(asked + millis(attempt, limit) * factor)))

@@ -163,12 +163,14 @@ export const make = (
         const own = loops
         for (let tries = Backoff.first; ; tries = Backoff.next(tries)) {
           connectedAt = undefined
+          let retryAfter: string | undefined
           const reason = yield* Effect.matchCauseEffect(once(replaces), {
             onFailure: (cause) =>
               Effect.sync(() => {
                 const error = Option.getOrUndefined(Cause.failureOption(cause))
                 // A defect ends this connection, and not the agent's way to the server
                 if (error === undefined) return Cause.pretty(cause)
+                if (error._tag === "ConnectFailed") retryAfter = error.retryAfter
                 if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
                 return explain(error)
               }).pipe(Effect.tap((reason) => (isKnown(cause) ? notices.reached : notices.unreachable(reason)))),
@@ -181,7 +183,8 @@ export const make = (
           yield* outage.failed(reason)
           yield* absence.failed
           const longest = Backoff.longestPause({ now, launchedAt: everConnected ? undefined : launchedAt, lostAt: tries.lostAt, isHurried })
-          yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest), pausing.await)
+          const asked = retryAfter === undefined ? 0 : Backoff.askedPause(retryAfter, now)
+          yield* Effect.raceFirst(Backoff.wait(tries.attempt, longest, asked), pausing.await)
         }
       })
     // Connections that are made later end with the first one, and not before what is begun until then

@@ -13,6 +13,8 @@ export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{
   readonly status: number | undefined
   readonly message: string
   readonly isService?: boolean
+  /** The field `Retry-After` of the answer. */
+  readonly retryAfter?: string | undefined
 }> {}
 
 /** The traffic of an agent's connections, in bytes and WebSocket messages. */
@@ -98,7 +100,8 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
       let body = ""
       const refused = () => {
         request.destroy()
-        resume(new ConnectFailed({ status: response.statusCode, ...refusalOf(body) }))
+        const { headers, statusCode: status } = response
+        resume(new ConnectFailed({ status, ...refusalOf(body), retryAfter: headers["retry-after"] }))
       }
       response.setEncoding("utf8")
       response.on("data", (text: string) => {

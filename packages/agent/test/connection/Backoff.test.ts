@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
+import { createServer as createHttpServer } from "node:http"
 import { createServer, type Socket } from "node:net"
-import { after, first, longestPause, next } from "../../src/connection/Backoff.js"
+import { after, askedPause, first, longestPause, next } from "../../src/connection/Backoff.js"
 import { eventLoop, until } from "../Advancing.js"
 import { runAgent } from "../TestServer.js"
 
@@ -41,6 +42,40 @@ describe("the count of attempts", () => {
   it("goes on after an attempt that hung", () => {
     expect(after(tries, { connectedAt: undefined, now: minute })).toStrictEqual(tries)
   })
+})
+
+describe("the pause that an answer asks for", () => {
+  it("is given in seconds or as a date, and is at most a minute", () => {
+    const now = Date.parse("2026-01-01T00:00:00Z")
+    expect(askedPause("5", now)).toBe(5_000)
+    expect(askedPause("Thu, 01 Jan 2026 00:00:07 GMT", now)).toBe(7_000)
+    expect(askedPause("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0)
+    expect(askedPause("86400", now)).toBe(minute)
+    expect(askedPause("soon", now)).toBe(0)
+  })
+
+  it.scoped("is kept before the next attempt", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const server = createHttpServer().on("upgrade", (_, socket) => {
+        attempts += 1
+        socket.end("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 20\r\nConnection: close\r\n\r\n")
+      })
+      yield* Effect.acquireRelease(
+        Effect.async<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => server.close())
+      )
+      const address = server.address()
+      yield* runAgent({ url: new URL(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`) })
+      yield* until(() => attempts === 1)
+      yield* Effect.repeatN(eventLoop, 50)
+      yield* TestClock.adjust("19999 millis")
+      yield* Effect.repeatN(eventLoop, 50)
+      expect(attempts).toBe(1)
+      yield* TestClock.adjust("1 second")
+      yield* until(() => attempts === 2)
+    })
+  )
 })
 
 /** A server that takes connections and answers none. */
