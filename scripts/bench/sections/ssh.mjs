@@ -85,15 +85,15 @@ const echoed = async (stream, token) => {
 
 const residentOf = async (pid) => 1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))[1])
 
-/** The most resident bytes that processes add together while something runs. */
+/** The most resident bytes that each process adds while something runs. */
 const memoryAdded = async (pids, work) => {
-  const sum = async () => (await Promise.all(pids.map(residentOf))).reduce((one, other) => one + other)
-  const before = await sum()
-  let most = before
-  const looking = setInterval(() => void sum().then((now) => (most = Math.max(most, now))), 50)
+  const resident = () => Promise.all(pids.map(residentOf))
+  const before = await resident()
+  const most = [...before]
+  const looking = setInterval(() => void resident().then((now) => now.forEach((bytes, at) => (most[at] = Math.max(most[at], bytes)))), 50)
   await work()
   clearInterval(looking)
-  return most - before
+  return most.map((bytes, at) => bytes - before[at])
 }
 
 export const ssh = {
@@ -152,8 +152,10 @@ export const ssh = {
         const [alone, through] = [times.alone, times.through].map((all) => median(all.slice(1)))
         const rate = { value: bytes / 1000 / through, unit: "MB/s", ratio: alone / through, target: { atLeast: 0.3 } }
         add({ figure: `scp of ${bytes / 1e6} MB ${direction}, to a local OpenSSH with it`, ...rate })
-        const growth = { value: Math.max(...growths) / 1024 ** 2, unit: "MiB", target: { atMost: 64 } }
-        add({ figure: `memory that the server and the agent add, ${direction}`, ...growth })
+        for (const [at, process] of ["server", "agent"].entries()) {
+          const growth = { value: Math.max(...growths.map((each) => each[at])) / 1024 ** 2, unit: "MiB", target: { atMost: 64 } }
+          add({ figure: `memory that the ${process} adds, ${direction}`, ...growth })
+        }
       }
 
       const together = await timed(() => Promise.all(Array.from({ length: atOnce }, () => echoed(stream, token))))

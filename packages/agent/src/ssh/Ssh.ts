@@ -2,6 +2,7 @@
 import type { ByteStream, ReverseStream, StreamError } from "@atelier/agent-protocol"
 import { Effect, Runtime } from "effect"
 import type { Duplex } from "node:stream"
+import { setFlagsFromString } from "node:v8"
 import type { Brand } from "../Brand.js"
 import type { Place } from "../environment/Place.js"
 import type { Marks } from "../scripts/Marks.js"
@@ -31,8 +32,16 @@ export interface Settings {
   readonly greeting: Effect.Effect<string>
 }
 
-/** Loads the server with the first connection: it is as large as a fifth of the agent, and most agents never have one. */
-const loaded = Effect.promise(() => import("./server.js"))
+/**
+ * Loads the server with the first connection: it is as large as a fifth of the agent, and most agents never have one. From then on V8's young generation keeps its size:
+ * almost no object survives it, and it would grow by 30 MiB with the first large copy.
+ */
+const loaded = Effect.promise(async () => {
+  const server = await import("./server.js")
+  // V8 takes compiled code of a module with unchanged flags alone
+  setFlagsFromString("--semi-space-growth-factor=1")
+  return server
+})
 
 const openTerminal = ({ cols, directory, rows, term, ...program }: TerminalOrder): Effect.Effect<Terminal, Error> =>
   Effect.gen(function* () {
