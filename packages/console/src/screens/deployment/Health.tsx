@@ -88,7 +88,7 @@ export const Health = () => {
   })
   return (
     <DeploymentFrame
-      needs={healthCheck}
+      needs="health"
       actions={
         may.read ? (
           <Button icon={<RefreshCw />} isBusy={again.isPending} disabled={isFetching} onClick={() => again.mutate()}>

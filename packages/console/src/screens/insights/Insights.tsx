@@ -33,7 +33,7 @@ export const Insights = () => {
   const { templates } = route.useSearch()
   const zone = useZone()
   return (
-    <DeploymentFrame needs={insightsCheck}>
+    <DeploymentFrame needs="insights">
       {may.stats ? <Now /> : null}
       {may.usage ? (
         <UsageChoices>

@@ -21,7 +21,7 @@ const settingsOf = ({ field, mapping, organization_assign_default }: Organizatio
 export const DeploymentProviderSync = () => {
   const may = useMay({ update: { ...syncCheck, to: "update" } })
   return (
-    <DeploymentFrame needs={syncCheck}>
+    <DeploymentFrame needs="sync">
       <Memberships mayUpdate={may.update} />
     </DeploymentFrame>
   )
