@@ -156,6 +156,7 @@ interface Sink {
 
 /** Writes pieces with one call of the system, and calls back when all have left. */
 export const writeTogether = (sink: Sink, pieces: ReadonlyArray<Uint8Array>, done: (error?: Error | null) => void): void => {
+  if (pieces.length === 0) return queueMicrotask(done)
   const last = pieces.length - 1
   if (last > 0) sink.cork()
   for (const [at, piece] of pieces.entries()) sink.write(piece, at === last ? done : undefined)

@@ -1,4 +1,4 @@
-import { binaryFrames, BinaryMessages, takeBinary } from "@atelier/agent-protocol"
+import { binaryFrames, BinaryMessages, takeBinary, writeTogether } from "@atelier/agent-protocol"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
 import { EventEmitter } from "node:events"
@@ -129,5 +129,12 @@ describe("binary messages of a WebSocket", () => {
     expect(takeBinary(connection, { isMasked: false, take: () => void heard.push("taken") })).toBe(false)
     connection.emit("data", encoded({ first: 0x82, payload: Buffer.from("x"), mask: undefined }))
     expect(heard).toStrictEqual(["library", "other"])
+  })
+
+  it("of which there are none count as sent", async () => {
+    const written: Array<Uint8Array> = []
+    const sink = { cork: () => undefined, uncork: () => undefined, write: (bytes: Uint8Array) => written.push(bytes) }
+    expect(await new Promise((resolve) => writeTogether(sink, [], resolve))).toBe(undefined)
+    expect(written).toStrictEqual([])
   })
 })

@@ -237,14 +237,14 @@ export class AnswerReader {
     return rest
   }
 
-  private readBody(bytes: Buffer): Buffer {
+  private readBody(bytes: Buffer): Buffer | undefined {
     const piece = bytes.length <= this.left ? bytes : bytes.subarray(0, this.left)
     this.left -= piece.length
     const isWhole = this.left === 0 && this.state === "length"
     if (isWhole) this.state = "over"
     else if (this.left === 0) this.state = "behind chunk"
     this.receiver.data(piece, isWhole)
-    return bytes.subarray(piece.length)
+    return piece.length === bytes.length ? undefined : bytes.subarray(piece.length)
   }
 
   /** The next line, without its end; undefined where more has to come. */

@@ -93,6 +93,7 @@ export const webSocketWire = (webSocket: WebSocket, socket: Duplex, events: Wire
   // A broken frame: the socket is closed with the code that fits, and its close is reported below
   webSocket.on("error", () => {})
   webSocket.once("close", events.close)
+  if (webSocket.isPaused) webSocket.resume()
   socket.on("drain", events.drain)
   return {
     write: (frames) => {

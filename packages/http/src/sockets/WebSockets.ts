@@ -141,7 +141,10 @@ class PromptWebSocket extends WebSocket {
   }
 }
 
-/** Makes a WebSocket of a request whose handshake is not refused, on its connection; undefined where the host does not pass upgrades on. */
+/**
+ * Makes a WebSocket of a request whose handshake is not refused, on its connection, and pauses it until it has listeners. Returns undefined where the host does not
+ * pass upgrades on.
+ */
 export const upgrade = (
   request: HttpServerRequest.HttpServerRequest,
   maxPayload: number,
@@ -167,6 +170,8 @@ export const upgrade = (
     taken.release()
     return undefined
   }
+  // Without a listener, messages would be lost
+  webSocket.pause()
   return { webSocket, socket: taken.socket, release: taken.release }
 }
 
@@ -231,6 +236,7 @@ const sendEach = (
   messages: ReadonlyArray<Uint8Array>,
   sent: (error?: Error | null) => void
 ): void => {
+  if (messages.length === 0) return queueMicrotask(sent)
   connection?.cork()
   for (const [at, message] of messages.entries()) webSocket.send(message, at === messages.length - 1 ? sent : undefined)
   connection?.uncork()
@@ -282,6 +288,7 @@ export const open = (
     webSocket.on("error", () => {})
     webSocket.on(closing, onClose)
     webSocket.on("close", onClose)
+    if (webSocket.isPaused) webSocket.resume()
 
     return {
       send: (message) =>

@@ -1,0 +1,45 @@
+import { describe, it } from "@effect/vitest"
+import { Deferred, Effect, Stream } from "effect"
+import { createServer, ServerResponse } from "node:http"
+import { connect, Socket } from "node:net"
+import { setImmediate } from "node:timers/promises"
+import { expect } from "vitest"
+import * as Upgrades from "../../src/server/connection/Upgrades.js"
+import { NodeRequest } from "../../src/server/connection/NodeRequest.js"
+import { open, upgrade } from "../../src/sockets/WebSockets.js"
+import { listening } from "../TestServer.js"
+
+const handshake = [
+  "GET / HTTP/1.1",
+  "Host: atelier.test",
+  "Connection: Upgrade",
+  "Upgrade: websocket",
+  "Sec-WebSocket-Version: 13",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  "\r\n"
+].join("\r\n")
+
+describe("a WebSocket without listeners yet", () => {
+  it.scopedLive("keeps what its client sends with the handshake", () =>
+    Effect.gen(function* () {
+      const received = yield* Deferred.make<string | Uint8Array>()
+      const server = createServer().on("upgrade", async (source, socket, head) => {
+        if (!(socket instanceof Socket)) return
+        const response = new ServerResponse(source)
+        Upgrades.offer(source, { socket, head, response })
+        const upgraded = upgrade(new NodeRequest(source, response), 1024, {}, {})
+        if (upgraded === undefined) return
+        for (let turn = 0; turn < 3; turn++) await setImmediate()
+        const { messages } = await Effect.runPromise(open(upgraded.webSocket, {}, () => undefined, upgraded.socket))
+        Effect.runFork(Stream.runForEach(messages, (message) => Deferred.succeed(received, message)))
+      })
+      const { port } = yield* listening(server)
+      const client = yield* Effect.acquireRelease(
+        Effect.sync(() => connect({ port, host: "127.0.0.1" })),
+        (client) => Effect.sync(() => client.destroy())
+      )
+      client.write(Buffer.concat([Buffer.from(handshake), Buffer.from([0x81, 0x85, 0, 0, 0, 0]), Buffer.from("early")]))
+      expect(yield* Deferred.await(received)).toBe("early")
+    })
+  )
+})
