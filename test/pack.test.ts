@@ -213,7 +213,7 @@ it("runs jobs of a server with the packed daemon, which loses none when it is ki
     })
     test.onTestFinished(() => void child.kill("SIGKILL"))
     const exit = once(child, "exit").then(([code, signal]: ReadonlyArray<unknown>) => code ?? signal)
-    const works = () => vi.waitFor(() => expect(existsSync(started)).toBe(true), { timeout: 20_000, interval: 50 })
+    const works = () => vi.waitFor(() => expect(existsSync(started)).toBe(true), { timeout: 60_000, interval: 50 })
     return { child, exit, works }
   }
   const anImport = async (files: Readonly<Record<string, string>>) => {
@@ -223,7 +223,7 @@ it("runs jobs of a server with the packed daemon, which loses none when it is ki
     return answer.as(Schema.Struct({ id: Schema.String, job: Schema.Struct({ id: Schema.String }) }))
   }
   const succeeds = ({ id }: { readonly id: string }) =>
-    vi.waitFor(async () => expect((await getVersion(server, id)).job.status).toBe("succeeded"), { timeout: 20_000, interval: 50 })
+    vi.waitFor(async () => expect((await getVersion(server, id)).job.status).toBe("succeeded"), { timeout: 60_000, interval: 50 })
 
   const killed = await launch("killed", "never")
   await succeeds(await anImport({ "template.yaml": template }))

@@ -29,7 +29,7 @@ const template = [
 ].join("\n")
 
 /** How long a process may take to end when it is asked to, in milliseconds. */
-const patience = 20_000
+const patience = 60_000
 
 /** Tests a program that serves Atelier below `/workspaces` and a page of its own at `/`, from its built file below `examples`. */
 export const mountTest = (name: string, file: string): void => {

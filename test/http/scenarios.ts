@@ -247,7 +247,7 @@ interface Patience {
   readonly timeout: number
 }
 
-const usualPatience: Patience = { interval: 10, longest: 100, timeout: 15_000 }
+const usualPatience: Patience = { interval: 10, longest: 100, timeout: 60_000 }
 
 /** Asks until nothing is missing, less often the longer it takes; fails with what is missing. */
 const untilComplete = async (

@@ -32,7 +32,7 @@ export const aWindow = async (browser: Browser, elsewhere: string): Promise<{ re
   const context = await browser.newContext()
   await context.route(`${elsewhere}/**`, (route) => route.fulfill({ contentType: "text/html", body: "<title>elsewhere</title>" }))
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   return { context, page }
 }
 

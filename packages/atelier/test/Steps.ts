@@ -125,7 +125,7 @@ export const outputOfCommand = (client: Client, id: string, command: string): Pr
 /** The agent's output once it has that many different lines; they may arrive a moment after what they tell of. */
 export const outputOf = async (client: Client, { id: workspaceagent }: WorkspaceAgent, count: number): Promise<ReadonlyArray<string>> => {
   const lines = new Set<string>()
-  const signal = AbortSignal.timeout(20_000)
+  const signal = AbortSignal.timeout(patience)
   try {
     for await (const rows of agents.followAgentLogs(client, { workspaceagent }, { signal })) {
       for (const { output } of rows) lines.add(output)

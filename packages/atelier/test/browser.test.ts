@@ -72,12 +72,11 @@ const shown = (page: Page): Promise<string> => page.locator(".xterm-rows").inner
 const type = async (page: Page, line: string, expected: string): Promise<void> => {
   await page.keyboard.type(line)
   await page.keyboard.press("Enter")
-  await expect.poll(() => shown(page), { timeout: 20_000 }).toContain(expected)
+  await expect.poll(() => shown(page)).toContain(expected)
 }
 
 it.skipIf(chromiumPath === undefined)(
   "a browser types in a terminal, comes back after a crash of the server, and opens an app and a port",
-  { timeout: 120_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-browser-"))
     onTestFinished(() => rm(directory, { recursive: true, force: true }))
@@ -101,7 +100,7 @@ it.skipIf(chromiumPath === undefined)(
     const browser = await startChromium()
     onTestFinished(() => browser.close())
     const page = await browser.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     const problems: Array<string> = []
     page.on("pageerror", ({ message }) => problems.push(message))
     await page.goto(`${base}/@${workspace.owner_name}/dev/terminal`)
@@ -124,10 +123,10 @@ it.skipIf(chromiumPath === undefined)(
     await page.getByRole("status").filter({ hasText: "The connection is lost" }).waitFor()
     server = await Server.start(options)
     await page.getByRole("status").waitFor({ state: "hidden" })
-    await expect.poll(() => shown(page), { timeout: 20_000 }).toContain("hello 42")
+    await expect.poll(() => shown(page)).toContain("hello 42")
     await type(page, "echo again $((40 + 3))", "again 43")
     await page.reload()
-    await expect.poll(() => shown(page), { timeout: 20_000 }).toContain("again 43")
+    await expect.poll(() => shown(page)).toContain("again 43")
 
     const app = `http://site--dev--${workspace.owner_name}.apps.localhost:${port}/`
     await page.goto(app)

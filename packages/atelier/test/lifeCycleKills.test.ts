@@ -171,7 +171,7 @@ describe.each(databasesOf("automatic builds"))("automatic builds on %s", (kind) 
     server = await Server.start(options)
     const remaining = (sql: SqlClient.SqlClient) =>
       sql<{ readonly count: number }>`SELECT count(*) AS count FROM workspaces WHERE template_id = ${template.id} AND NOT deleted`
-    await expect.poll(() => count(remaining), { timeout: 30_000 }).toBeLessThan(names.length)
+    await expect.poll(() => count(remaining)).toBeLessThan(names.length)
     await killed()
     server = await Server.start(options)
     await expect.poll(() => count(remaining), { timeout: 120_000 }).toBe(0)

@@ -69,7 +69,7 @@ it("two processes of a workspace proxy serve an app after crashes too", async ()
     return answer.status
   }
   const visits = async () => [await visit(), await visit()]
-  const untilServed = () => expect.poll(visits, { timeout: 30_000 }).toStrictEqual([200, 200])
+  const untilServed = () => expect.poll(visits).toStrictEqual([200, 200])
   await untilServed()
 
   await proxies[0]?.kill()
@@ -98,7 +98,7 @@ it("two processes of a workspace proxy serve an app after crashes too", async ()
     return Buffer.from(value ?? []).toString()
   }
   // Until the agent runs again, the terminal is refused or closed
-  await expect.poll(() => reopened().catch(() => ""), { timeout: 30_000 }).toContain("came back")
+  await expect.poll(() => reopened().catch(() => "")).toContain("came back")
   // The agent would go on without the server
   const running = await untilWorkspace(client, id, isRunning)
   await build(client, running, "stop")

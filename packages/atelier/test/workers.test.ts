@@ -44,7 +44,7 @@ it("several processes serve one address, reach each other's agents, and replace 
   const workspace = await untilWorkspace(client, id, isRunning)
   const [app] = workspace.latest_build.resources.flatMap(({ agents = [] }) => agents.flatMap(({ apps }) => apps))
   const site = `${server.url}/@${owner_name}/${name}/apps/${app?.slug}/`
-  await expect.poll(() => visit(site, session), { timeout: 30_000 }).toBe(200)
+  await expect.poll(() => visit(site, session)).toBe(200)
 
   // The agent is connected to one of them. Connections of others, such as the agent's, take turns of the processes too
   const exposition = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
@@ -68,13 +68,13 @@ it("several processes serve one address, reach each other's agents, and replace 
   const [first = 0, second = 0, ...more] = await processesOf(server)
   expect(more).toStrictEqual([])
   process.kill(second, "SIGKILL")
-  await expect.poll(() => processesOf(server), { timeout: 30_000 }).not.toContain(second)
+  await expect.poll(() => processesOf(server)).not.toContain(second)
   await expect.poll(readiness, { timeout: 60_000 }).toBe("OK\nworker 1: serving\nworker 2: serving")
   expect(await exposition()).toContain('serviced_worker_starts{worker="2"} 2')
   // The first one runs the build
   await build(client, workspace, "stop")
   process.kill(first, "SIGKILL")
-  await expect.poll(() => processesOf(server), { timeout: 30_000 }).not.toContain(first)
+  await expect.poll(() => processesOf(server)).not.toContain(first)
   await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
   expect(server.log).toContain("Worker 1 ended with SIGKILL; another one takes its place")
   expect(server.log).toContain("Worker 2 ended with SIGKILL; another one takes its place")

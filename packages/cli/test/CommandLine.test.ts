@@ -120,7 +120,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
     expect(all.map(({ name }: { readonly name: string }) => name)).toStrictEqual(["first"])
     expect(await succeed("show", "ada/first")).toMatch(/Agent main +connected, ready/)
     // Agents send their last lines after they are ready
-    await vi.waitFor(async () => expect(await succeed("logs", "first")).toMatch(/==> Setting up[^]*Ready\n/), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await succeed("logs", "first")).toMatch(/==> Setting up[^]*Ready\n/), { timeout: 60_000 })
     expect(JSON.parse((await succeed("logs", "first.main", "-o", "jsonl")).split("\n")[0] ?? "")).toMatchObject({
       source: "agent",
       agent: "main"
@@ -217,7 +217,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       const box = await service.ada.sandboxes.get((await workspaceNamed(service, "box")).id)
       const arriving = async (): Promise<boolean> =>
         (await box.files.list(".")).some(({ name, size }) => name.endsWith(".part") && size > 0)
-      await expect.poll(arriving, { interval: 5, timeout: 10_000 }).toBe(true)
+      await expect.poll(arriving, { interval: 5 }).toBe(true)
       sending.kill("SIGKILL")
       await once(sending, "close")
       expect(await cp("large", "box:large")).toMatchObject({ code: 0, stderr: expect.stringContaining("Going on after ") })

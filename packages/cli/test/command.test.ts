@@ -427,7 +427,7 @@ describe("the words of completion", () => {
       zpty -d shell`
     const { stdout } = spawnSync("zsh", ["-f", "-c", script], {
       encoding: "utf8",
-      timeout: 20_000,
+      timeout: 60_000,
       env: { PATH: process.env["PATH"] ?? "", HOME: directory, TERM: "xterm" }
     })
     await rm(directory, { recursive: true })

@@ -89,7 +89,7 @@ export const startConsole = async (
       await context.addCookies([{ name: "service_session_token", value: token, url: base, httpOnly: true, sameSite: "Lax" }])
     }
     const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     page.on("console", (message) => {
       if (message.type() === "error" && !isRefusal(message) && !isNetworkChange(message))
         complaints.push(`${page.url()}: ${message.text()}`)

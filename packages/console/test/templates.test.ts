@@ -133,7 +133,7 @@ describeConsole(
       await expectWellMade(page)
       await page.getByRole("button", { name: "Save" }).click()
       // The message of the form before may still be there
-      await expect.poll(now, { timeout: 20_000 }).toMatchObject({
+      await expect.poll(now).toMatchObject({
         default_ttl_ms: 8 * 3_600_000,
         time_til_dormant_ms: 30 * 86_400_000,
         autostop_requirement: { days_of_week: ["saturday"], weeks: 2 }

@@ -3,7 +3,7 @@ import type { Page, Request } from "playwright-core"
 import { attack } from "./seeded.js"
 
 /** How long a screen may take until it is quiet, in milliseconds. */
-const longestWait = 30_000
+const longestWait = 60_000
 
 /** What keeps a screen from being quiet. */
 interface Unrest {

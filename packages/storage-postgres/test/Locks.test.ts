@@ -2,7 +2,7 @@ import { Locks } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 import { layer as locks } from "../src/Locks.js"
@@ -101,7 +101,9 @@ describe("locks", () => {
       const { fiber } = yield* keep(first, "reaper")
       silence()
       expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
-      expect(yield* first.tryWith("other", Effect.succeed("again"))).toStrictEqual(Option.some("again"))
+      // A busy machine may be silent for as long once more
+      const again = Effect.retry(Effect.sandbox(first.tryWith("other", Effect.succeed("again"))), Schedule.spaced("50 millis"))
+      expect(yield* again).toStrictEqual(Option.some("again"))
     })
   )
 })

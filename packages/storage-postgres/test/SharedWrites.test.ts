@@ -41,14 +41,14 @@ const connected = Effect.gen(function* () {
 })
 
 /** The writes of a store, without the store. */
-const direct = (url: string) =>
+const direct = (url: string, connectionTimeout = 10_000) =>
   Effect.gen(function* () {
     const pool = yield* Effect.acquireRelease(
       Effect.sync(() => new pg.Pool({ connectionString: url, max: 2 })),
       (pool) => Effect.promise(() => pool.end())
     )
     yield* Effect.promise(() => pool.query("CREATE TABLE notes (note text)"))
-    const { write } = yield* makeWrites(Redacted.make(url), { connectionTimeout: 500 }, pool)
+    const { write } = yield* makeWrites(Redacted.make(url), { connectionTimeout }, pool)
     return {
       insert: (note: unknown) => write("INSERT INTO notes VALUES ($1)", [note]),
       insertSlowly: (note: unknown) => write("INSERT INTO notes SELECT $1 FROM pg_sleep(0.1)", [note]),
@@ -138,7 +138,7 @@ describe("short writes", () => {
   it.scopedLive("whose connection has gone silent fail in time, and the next ones have another connection", () =>
     Effect.gen(function* () {
       const { block, unblock, url } = yield* Effect.flatMap(freshDatabaseUrl, aWayTo)
-      const { insert, stored } = yield* direct(url)
+      const { insert, stored } = yield* direct(url, 2_000)
       yield* insert("before")
       block()
       const lost = yield* Effect.all([Effect.flip(insert("lost")), Effect.flip(insert("lost too"))], atOnce)
@@ -153,7 +153,7 @@ describe("short writes", () => {
 
   it.scopedLive("that have waited too long for others fail without being sent", () =>
     Effect.gen(function* () {
-      const { insert, insertSlowly, stored } = yield* direct(yield* freshDatabaseUrl)
+      const { insert, insertSlowly, stored } = yield* direct(yield* freshDatabaseUrl, 2_000)
       yield* insert("before")
       const causes = yield* Effect.forEach(
         Arr.range(1, 320),

@@ -95,11 +95,11 @@ export const optionTests = (get: () => Service, succeed: (...args: ReadonlyArray
 
     expect(await service.run(["restart", "made", "--detach"])).toMatchObject({ code: 0, stderr: expect.stringContaining("Restarting") })
     const build = async (): Promise<unknown> => JSON.parse(await succeed("show", "made", "-o", "json")).latest_build
-    await expect.poll(build, { timeout: 20_000 }).toMatchObject({ transition: "start", status: "running" })
+    await expect.poll(build).toMatchObject({ transition: "start", status: "running" })
     await succeed("stop", "made", "-q")
     const deleted = await service.run(["delete", "made", "--orphan", "--detach", "--yes"])
     expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining("is being deleted") })
-    await expect.poll(async () => (await service.run(["show", "made"])).code, { timeout: 20_000 }).toBe(4)
+    await expect.poll(async () => (await service.run(["show", "made"])).code).toBe(4)
   })
 
   it("keeps the workspace of a sandbox, with its values", async () => {

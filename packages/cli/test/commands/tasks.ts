@@ -16,7 +16,7 @@ export const taskTests = (get: () => Service, succeed: (...args: ReadonlyArray<s
     const attached = await service.run(["tasks", "attach", name], { stdin: "echo attached here\n" })
     expect(attached).toMatchObject({ code: 0, stdout: expect.stringMatching(/> echo begun\nbegun[^]*> echo attached here\nattached here/) })
     await succeed("tasks", "send", name, "echo sent")
-    await expect.poll(() => succeed("tasks", "logs", name), { timeout: 5_000 }).toMatch(/> echo sent\nsent/)
+    await expect.poll(() => succeed("tasks", "logs", name)).toMatch(/> echo sent\nsent/)
     expect(await succeed("tasks", "list")).toMatch(/^NAME +STATUS.*\nchores +active +work/)
     await succeed("tasks", "delete", name)
     expect((await service.run(["tasks", "logs", name])).code).toBe(4)

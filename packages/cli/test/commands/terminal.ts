@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { password, program, type Service } from "../service.js"
 
 /** Milliseconds until a terminal has to show what is waited for. */
-const patience = 30_000
+const patience = 60_000
 
 /** A program on a terminal of its own. */
 const onTerminal = (

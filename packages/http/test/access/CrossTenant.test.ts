@@ -405,7 +405,7 @@ describeInterface(
     it.each([
       ["a member", []],
       ["those who see and manage all of theirs", ["organization-template-admin", "organization-auditor"]]
-    ])("look to %s as if they were nowhere, whatever is asked", { timeout: 120_000 }, async (_, roles) => {
+    ])("look to %s as if they were nowhere, whatever is asked", async (_, roles) => {
       const person = await server().aMember({}, roles)
       const own = await aTenant(server(), person)
       const there = await aTenant(server())

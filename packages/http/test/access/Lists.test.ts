@@ -147,7 +147,7 @@ const credentials = [
 describeServerOnEach(
   "a list",
   (server) => {
-    it("holds exactly the objects that its caller can read one by one", { timeout: 120_000 }, async () => {
+    it("holds exactly the objects that its caller can read one by one", async () => {
       const { groups, memberships, organizations, people, places, templates, workspaces } = await server().run(aWorld)
       const { owner } = server()
       const wrong: Array<unknown> = []

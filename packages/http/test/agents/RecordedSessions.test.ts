@@ -153,7 +153,7 @@ const byStream = (said: ReadonlyArray<Said>): Readonly<Record<string, ReadonlyAr
   )
 
 /** Milliseconds that an answer may take. */
-const patience = 10_000
+const patience = 60_000
 
 /** Sends what the recorded client sent, each message once all that preceded it has been heard; then waits for the end. */
 const play = async (session: RecordedSession, url: string, token: string, ids: Ids) => {

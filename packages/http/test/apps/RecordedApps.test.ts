@@ -220,7 +220,7 @@ const recordedApp = async () => {
 describeAgentInterface(
   "apps",
   (server) => {
-    it("answer recorded requests", { timeout: 60_000 }, async () => {
+    it("answer recorded requests", async () => {
       const { port, told } = await recordedApp()
       const { token, user } = await server().aMember()
       const url = `http://127.0.0.1:${port}`

@@ -275,7 +275,7 @@ describeInterface(
       expect([...Object.keys(audited), ...Object.values(excused).flat()].toSorted()).toStrictEqual(served.toSorted())
     })
 
-    it("has an entry of each operation that the table names", { timeout: 120_000 }, async () => {
+    it("has an entry of each operation that the table names", async () => {
       const done = new Set<string>()
       const known = new Set<string>()
       const owner = server().owner().token

@@ -7,7 +7,7 @@ import { startTwoServers, type TwoServers } from "./twoServers.js"
 
 let servers: TwoServers
 beforeAll(async () => {
-  servers = await startTwoServers()
+  servers = await startTwoServers({ drainTimeout: "2 minutes" })
 })
 afterAll(() => servers.close())
 
@@ -29,12 +29,12 @@ it("a process ends in good time although another one leads commands and streams 
   const marker = randomUUID()
   const answer = exec({ program: "sh", args: ["-c", `sleep 1000 #${marker}`] })
   const seen = { program: "pgrep", args: ["-f", marker] }
-  await expect.poll(async () => (await exec(seen)).body, { timeout: 10_000 }).toMatchObject({ exit_code: 0 })
+  await expect.poll(async () => (await exec(seen)).body).toMatchObject({ exit_code: 0 })
 
   const begun = performance.now()
   await far.atelier.dispose()
-  // It waits for 10 seconds where something does not end
-  expect(performance.now() - begun).toBeLessThan(8000)
+  // It waits for two minutes where something does not end
+  expect(performance.now() - begun).toBeLessThan(60_000)
   expect([502, 503]).toContain((await answer).status)
   expect([1011, 1012]).toContain(await closed)
 })

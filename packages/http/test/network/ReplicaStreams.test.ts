@@ -54,7 +54,7 @@ it("opens a terminal of an agent elsewhere", async () => {
   let text = ""
   socket.on("message", (data: Buffer) => (text += data.toString()))
   const closed = new Promise<number>((resolve) => socket.on("close", resolve))
-  await expect.poll(() => text, { timeout: 20_000 }).toContain("from 42")
+  await expect.poll(() => text).toContain("from 42")
   expect(await closed).toBe(1000)
 })
 

@@ -342,7 +342,7 @@ describeInterface(
       ["an administrator", ["organization-admin"]],
       ["one who manages users", ["organization-user-admin"]],
       ["one who makes roles", ["maker"]]
-    ])("they never come to more than they had: with %s among them", { timeout: 60_000 }, async (_, strongest) => {
+    ])("they never come to more than they had: with %s among them", async (_, strongest) => {
       await fc.assert(
         fc.asyncProperty(fc.array(call, { minLength: 4, maxLength: 14 }), async (calls) => {
           const { id } = await anOrganization(server())

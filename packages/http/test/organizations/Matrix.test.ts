@@ -73,7 +73,7 @@ const [columns = [], ...rows] = table
 describeInterface(
   "what each role may do with an organization",
   (server) => {
-    it.each(rows)("%s", { timeout: 30_000 }, async (role, ...expected) => {
+    it.each(rows)("%s", async (role, ...expected) => {
       const { id } = await anOrganization(server())
       const [newcomer, target] = await Promise.all([server().aMember(), aMemberOf(server(), id)])
       const siteRoles = role.startsWith("+") || role === "-" ? [] : [role]

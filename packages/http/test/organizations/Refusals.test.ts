@@ -35,7 +35,7 @@ it("an organization is not locked by callers who may not change it", async () =>
             return yield* Effect.forEach(calls, ([method, path, body]) =>
               Effect.timeout(
                 Effect.promise(async () => (await server.call(method, path, { token, body })).status),
-                "5 seconds"
+                "1 minute"
               )
             )
           })

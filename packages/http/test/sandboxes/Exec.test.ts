@@ -132,11 +132,11 @@ describeAgents("a command", (server) => {
       body: JSON.stringify({ program: "sh", args: ["-c", `sleep 1000 #${marker}\n:`] }),
       signal: client.signal
     }).catch(() => "gone")
-    await expect.poll(running, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(running).toBeGreaterThan(0)
     const pid = await running()
     client.abort()
     expect(await calling).toBe("gone")
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 })
 

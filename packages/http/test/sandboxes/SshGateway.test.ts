@@ -121,7 +121,7 @@ describeAgents("the SSH gateway", (server) => {
     await add(server(), owner, publicKey)
     const waiting = start("ssh", [...base, "-v", "-o", "LogLevel=DEBUG1", `${agent.workspace.name}@127.0.0.1`, "echo reached"])
     // The client has proven its key, and the gateway looks for the agent
-    await expect.poll(() => waiting.errors(), { timeout: 10_000 }).toMatch(/Server accepts key: /)
+    await expect.poll(() => waiting.errors()).toMatch(/Server accepts key: /)
     await link(server(), agent)
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: "reached\n" })
   })
@@ -138,7 +138,7 @@ describeAgents("the SSH gateway", (server) => {
     for (const { greeting } of entering) expect(greeting).toMatch(/^SSH-2\.0-/)
     expect((await greeted()).greeting).toBe("")
     entering[0]?.socket.destroy()
-    await expect.poll(async () => (await greeted()).greeting, { timeout: 5_000 }).toMatch(/^SSH-2\.0-/)
+    await expect.poll(async () => (await greeted()).greeting).toMatch(/^SSH-2\.0-/)
     for (const { socket } of entering) socket.destroy()
   })
 

@@ -261,11 +261,26 @@ describe("a JSON socket", () => {
       const { ws } = yield* start({ items: Stream.never, socket: { pingEvery: "20 millis", pongWithin: "50 millis" } })
       const { closed } = yield* client(`${ws}/api/v2/numbers/a`, { autoPong: false })
       expect(yield* closed).toStrictEqual({ code: 1001, reason: "liveness probe failed" })
-      const alive = yield* client(`${ws}/api/v2/numbers/a`)
-      yield* Effect.async<void>((resume) => {
-        alive.socket.on("ping", (data) => data.toString() === "5" && resume(Effect.void))
-      })
-      expect(alive.socket.readyState).toBe(WebSocket.OPEN)
+    })
+  )
+
+  it.scoped("is asked again at the usual time after each answer of the client", () =>
+    Effect.gen(function* () {
+      const { ws } = yield* start(
+        { items: Stream.never, socket: { pingEvery: "20 seconds", pongWithin: "1 minute" } },
+        { clock: yield* Effect.clock }
+      )
+      const { opened, socket } = yield* client(`${ws}/api/v2/numbers/a`)
+      const asked = yield* Queue.unbounded<string>()
+      socket.on("ping", (data) => asked.unsafeOffer(data.toString()))
+      yield* opened
+      for (let count = 1; count <= 5; count++) {
+        // Sooner than the client's time to answer ends
+        yield* until(count * 20_000)
+        yield* TestClock.adjust("20 seconds")
+        expect(yield* Queue.take(asked)).toBe(String(count))
+      }
+      expect(socket.readyState).toBe(WebSocket.OPEN)
     })
   )
 
@@ -499,8 +514,12 @@ describe("a byte stream", () => {
       const { opened, socket } = yield* client(`${ws}/api/v2/bytes`, { headers })
       yield* opened
       for (let count = 0; count < 640; count++) socket.send(Buffer.alloc(100_000))
-      yield* Effect.sleep("200 millis")
-      // 64 MB were sent: all but what fits into the inbox and the operating system's buffers still wait at the client
+      // 64 MB were sent: all but what fits into the inbox and the operating system's buffers wait at the client until the service reads
+      const inTurns = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* Effect.iterate(Number.POSITIVE_INFINITY, {
+        while: (before) => socket.bufferedAmount < before,
+        body: () => Effect.as(Effect.repeatN(inTurns, 1_000), socket.bufferedAmount)
+      })
       expect(socket.bufferedAmount).toBeGreaterThan(32_000_000)
       yield* Deferred.succeed(go, undefined)
       socket.close(1000)

@@ -4,6 +4,7 @@ import type { WebSocket } from "ws"
 import { watch } from "../../../src/machine/files/Watch.js"
 import { glob } from "../../../src/machine/files/Glob.js"
 import { serving } from "./serving.js"
+import { longestTurn, maximumTurn } from "../../../../core/test/platform/longestTurn.js"
 
 const { at, call, open } = serving()
 
@@ -25,11 +26,12 @@ describe("a pattern", () => {
     for (const path of others) expect(matches(path), path).toBe(false)
   })
 
-  it("of many stars is matched quickly", () => {
-    const began = performance.now()
-    expect(glob(`${"*a".repeat(500)}b`)("a".repeat(255))).toBe(false)
-    expect(glob(`${"**/a/".repeat(200)}b`)("a/".repeat(2000))).toBe(false)
-    expect(performance.now() - began).toBeLessThan(1000)
+  it("of many stars is matched quickly", async () => {
+    const stars = async () => {
+      expect(glob(`${"*a".repeat(500)}b`)("a".repeat(255))).toBe(false)
+      expect(glob(`${"**/a/".repeat(200)}b`)("a/".repeat(2000))).toBe(false)
+    }
+    expect(await longestTurn(stars)).toBeLessThan(maximumTurn)
   })
 })
 

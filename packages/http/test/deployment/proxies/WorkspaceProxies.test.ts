@@ -162,7 +162,7 @@ it("is asked by every process once it has registered with one", async () => {
       })
       expect(registered.status).toBe(201)
       const healthy = async () => (await other.call("GET", "/workspaceproxies/east", { token })).as(Proxy).healthy
-      await expect.poll(healthy, { timeout: 20_000 }).toBe(true)
+      await expect.poll(healthy).toBe(true)
       await Promise.all([one.close(), other.close()])
     })
   }).pipe(Effect.scoped, Effect.runPromise)

@@ -144,7 +144,7 @@ const step = (ids: ReadonlyArray<string>) =>
   })
 
 describeInterface("a token", (server) => {
-  it("creates, reads and ends nothing beyond its creator's rights", { timeout: 120_000 }, async () => {
+  it("creates, reads and ends nothing beyond its creator's rights", async () => {
     const owner = await server().aMember({ rbac_roles: ["owner"] })
     const other = await server().aMember()
     const organization = await organizationOf(server(), owner)

@@ -75,7 +75,7 @@ describe("the program of the daemon", () => {
       child,
       exit,
       output: () => output,
-      said: (text: string) => vi.waitFor(() => expect(output).toContain(text), { timeout: 20_000, interval: 20 })
+      said: (text: string) => vi.waitFor(() => expect(output).toContain(text), { timeout: 60_000, interval: 20 })
     }
   }
 
@@ -92,7 +92,7 @@ describe("the program of the daemon", () => {
   }
 
   const untilPlanning = async (name: string) =>
-    vi.waitFor(() => expect(existsSync(join(folder, `${name}.record`))).toBe(true), { timeout: 20_000, interval: 20 })
+    vi.waitFor(() => expect(existsSync(join(folder, `${name}.record`))).toBe(true), { timeout: 60_000, interval: 20 })
 
   it("prints its options and its version", async () => {
     const help = launch(["--help"])

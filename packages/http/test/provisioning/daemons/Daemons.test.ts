@@ -76,7 +76,7 @@ describeServer(
     })
   },
   {
-    options: { provisionerDaemons: 2, provisionerForceCancelInterval: Duration.millis(200) },
+    options: { provisionerDaemons: 2, provisionerForceCancelInterval: Duration.seconds(2) },
     provisioner: Layer.succeed(ProvisionerEngines, [
       {
         ...testEngine,

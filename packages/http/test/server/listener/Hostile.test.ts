@@ -29,20 +29,20 @@ class Api extends HttpApi.make("hostile")
   .add(things)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
-const handlersOf = (stream: Stream.Stream<Uint8Array> = Stream.empty) =>
+const handlersOf = (stream: Stream.Stream<Uint8Array> = Stream.empty, bodyTimeout: Duration.DurationInput = "1 minute") =>
   Handlers.group(things, (handlers) =>
     handlers
       .handle("create", ({ payload }) => Effect.succeed(payload))
       .handle("search", ({ urlParams }) => Effect.succeed(urlParams))
       .handle("stream", () => Effect.succeed(HttpServerResponse.stream(stream)))
-  ).pipe(Effect.provide(Layer.succeed(BodyTimeout, Duration.millis(100))))
+  ).pipe(Effect.provide(Layer.succeed(BodyTimeout, Duration.decode(bodyTimeout))))
 
 const handlers = handlersOf()
 
 describe("bodies", () => {
   it.scopedLive("one that does not arrive is given up, and the connection with it", () =>
     Effect.gen(function* () {
-      const { port } = yield* serve(Api, handlers)
+      const { port } = yield* serve(Api, handlersOf(Stream.empty, "100 millis"))
       const received = yield* exchange(port, 'POST /api/v2/things HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name":', /never/)
       expect(received).toMatch(/^HTTP\/1\.1 408 /)
       expect(received).toMatch(/\r\nconnection: close\r\n/i)

@@ -75,7 +75,7 @@ describe("a server whose PostgreSQL", () => {
   let server: TestServer
   beforeAll(async () => {
     proxy = await aProxy(new URL(await Effect.runPromise(Scope.extend(databaseUrl, scope))))
-    const storage = Postgres.layer({ url: proxy.url, maxConnections: 4, connectionTimeout: "1 second" })
+    const storage = Postgres.layer({ url: proxy.url, maxConnections: 4, connectionTimeout: "2 seconds" })
     server = await startServer(storage, { logger: log.logger, logLevel: "error" })
   })
   afterAll(async () => {

@@ -83,7 +83,7 @@ describeAgentsOn(
           const { count, workspaces } = await prebuilt()
           expect([count, workspaces.every(({ latest_build }) => latest_build.job.status === "succeeded")]).toStrictEqual([warm, true])
         },
-        { timeout: 20_000 }
+        { timeout: 60_000 }
       )
       await server().store(
         Effect.asVoid(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE workspace_agents SET lifecycle_state = 'ready'`))
@@ -141,7 +141,7 @@ describeAgentsOn(
       expect((await prebuilt()).count).toBe(0)
 
       // Other builds replace the same resources, and no message tells of it
-      await vi.waitFor(() => expect(replaced()).toHaveLength(warm), { timeout: 20_000 })
+      await vi.waitFor(() => expect(replaced()).toHaveLength(warm), { timeout: 60_000 })
       const [message] = replaced()
       expect(message?.user_id).toBe(administrator.user.id)
       expect(message?.payload.data).toMatchObject({ replacements: { "machine[0]": "image, disk.0.size", network: "" } })
@@ -169,7 +169,7 @@ describeAgentsOn(
           afterReading = () => Promise.resolve()
           const { id, latest_build } = (await claim("claimed-between")).as(Created)
           expect(latest_build.build_number).toBe(2)
-          await vi.waitFor(async () => expect((await workspaceOf(id)).latest_build.status).toBe("running"), { timeout: 20_000 })
+          await vi.waitFor(async () => expect((await workspaceOf(id)).latest_build.status).toBe("running"), { timeout: 60_000 })
           resolve(id)
         }
       })
@@ -179,7 +179,7 @@ describeAgentsOn(
       await pause(false)
       const id = await claimed
       await vi.waitFor(async () => expect((await prebuilt()).workspaces.filter((one) => before.has(one.id))).toStrictEqual([]), {
-        timeout: 20_000
+        timeout: 60_000
       })
       await pause(true)
       expect((await workspaceOf(id)).latest_build).toStrictEqual({ build_number: 2, status: "running" })

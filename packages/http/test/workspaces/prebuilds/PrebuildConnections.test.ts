@@ -33,7 +33,7 @@ describeAgentsOnEach(
           }
           expect(found.flatMap(agentsOf).filter(({ lifecycle_state }) => lifecycle_state === "ready")).toHaveLength(size)
         },
-        { timeout: 20_000, interval: 100 }
+        { timeout: 60_000, interval: 100 }
       )
 
     const accepted = (connection: AgentConnection) => Effect.flatMap(connection.session.accept, ReverseStream.requested)

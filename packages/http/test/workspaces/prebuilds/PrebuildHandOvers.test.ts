@@ -100,7 +100,7 @@ describeAgentsOn(
       const old = new Set((await prebuilt()).map(({ id }) => id))
       await server().call("POST", `/templates/${templateId}/prebuilds/invalidate`, { token: owner() })
       await pause(false)
-      await vi.waitFor(async () => expect((await prebuilt()).filter(({ id }) => old.has(id))).toStrictEqual([]), { timeout: 20_000 })
+      await vi.waitFor(async () => expect((await prebuilt()).filter(({ id }) => old.has(id))).toStrictEqual([]), { timeout: 60_000 })
       await readyPool()
       const claimed = new Promise<typeof Workspace.Type>((resolve) => {
         afterReading = async () => {

@@ -101,7 +101,7 @@ export const aPool = (server: () => AgentServer, connectsTo: () => AgentServer =
           )
           return found
         },
-        { timeout: 20_000, interval: 100 }
+        { timeout: 60_000, interval: 100 }
       ),
 
     pause: (reconciliation_paused: boolean) =>
