@@ -10,11 +10,27 @@ const threadTime = (): number => {
   }
 }
 
+/** Milliseconds that a processor of the target's speed takes for `aFixedPiece`. */
+const usualPiece = 6
+
+const aFixedPiece = (): void => void JSON.parse(JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ text: `a word ${index}` }))))
+
+/** How many times slower this processor is than the target's; 1 for one that is as fast. */
+const slowness = (): number => {
+  let least = Number.POSITIVE_INFINITY
+  for (let count = 0; count < 5 && least > usualPiece; count++) {
+    const before = threadTime()
+    aFixedPiece()
+    least = Math.min(least, threadTime() - before)
+  }
+  return Math.max(1, least / usualPiece)
+}
+
 /**
  * Milliseconds that a turn may take in a test. The target is 50 ms on a processor of its own; one that other threads and virtual machines use
  * takes up to twice as long for the same work.
  */
-export const maximumTurn = 100
+export const maximumTurn = 100 * slowness()
 
 /** Milliseconds of processor time in the longest turn of the event loop while the work is done, and no more than the turn lasted. */
 const measure = async (work: () => Promise<unknown>): Promise<number> => {
