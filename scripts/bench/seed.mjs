@@ -72,9 +72,8 @@ const insert = (table, { from, to, where = "" }, columns) =>
   `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
    INSERT INTO ${table} (${Object.keys(columns).join(", ")}) SELECT ${Object.values(columns).join(", ")} FROM n ${where}`
 
-/** The expressions of a deployment's rows in the SQL of one database. */
-const rowsOf = (dialect, { hashedPassword, now, organization }) => {
-  const { bytes, hash, id, json, no, padded, timestamp, uuid, yes } = dialect
+/** What rows of a deployment share in the SQL of one database. */
+const sharedOf = ({ json, no, timestamp, uuid, yes }, { now, organization }) => {
   const at = timestamp(now)
   const created = { created_at: at, updated_at: at }
   const organization_id = uuid(organization)
@@ -92,100 +91,109 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
     logs_length: "0",
     logs_overflowed: no
   }
+  return { at, created, organization_id, finished }
+}
+
+const userRows = ({ bytes, id, json, no, padded, timestamp }, { hashedPassword }, { at, created, organization_id }) => ({
+  user: {
+    id: id("user", "i"),
+    email: "'user' || i || '@example.com'",
+    username: "'user' || i",
+    name: "'User ' || i",
+    avatar_url: "''",
+    hashed_password: `'${hashedPassword}'`,
+    status: "'active'",
+    login_type: "'password'",
+    rbac_roles: json("'[]'"),
+    ...created,
+    last_seen_at: at,
+    deleted: no,
+    is_system: no,
+    is_service_account: no,
+    theme_preference: "''",
+    quiet_hours_schedule: "''"
+  },
+  member: { organization_id, user_id: id("user", "i"), ...created, roles: json("'[]'") },
+  session: {
+    id: `'bench' || ${padded("i")}`,
+    user_id: id("user", "i"),
+    hashed_secret: bytes(createHash("sha256").update(secret).digest("hex")),
+    ...created,
+    last_used: at,
+    expires_at: timestamp("2100-01-01T00:00:00.000Z"),
+    lifetime_seconds: "86400",
+    login_type: "'password'",
+    ip: "''",
+    token_name: "''",
+    scopes: json(`'["coder:all"]'`),
+    allow_list: json(`'[{"type":"*","id":"*"}]'`)
+  }
+})
+
+const templateRows = ({ id, json, no, yes }, { organization }, { created, finished, organization_id }) => ({
+  template: {
+    id: id("template", "i"),
+    ...created,
+    organization_id,
+    deleted: no,
+    name: "'template' || i",
+    display_name: "'Template ' || i",
+    description: "''",
+    icon: "''",
+    provisioner: "'terraform'",
+    active_version_id: id("version", "i"),
+    created_by: id("user", "1"),
+    default_ttl_ms: "0",
+    activity_bump_ms: "0",
+    time_til_autostop_notify_ms: "0",
+    autostop_requirement_days_of_week: "0",
+    autostop_requirement_weeks: "0",
+    autostart_block_days_of_week: "0",
+    allow_user_autostart: yes,
+    allow_user_autostop: yes,
+    allow_user_cancel_workspace_jobs: yes,
+    failure_ttl_ms: "0",
+    time_til_dormant_ms: "0",
+    time_til_dormant_autodelete_ms: "0",
+    require_active_version: no,
+    deprecated: "''",
+    max_port_share_level: "'owner'",
+    cors_behavior: "'simple'",
+    use_classic_parameter_flow: no,
+    disable_module_cache: no,
+    agents_allowed: yes,
+    user_acl: json("'{}'"),
+    group_acl: json(`'{"${organization}":["read","use"]}'`),
+    active_user_count: "0",
+    build_time_stats: json(`'${JSON.stringify(noBuildTimeStats)}'`)
+  },
+  importJob: {
+    ...finished,
+    id: id("importJob", "i"),
+    initiator_id: id("user", "1"),
+    type: "'template_version_import'",
+    file_id: id("template", "i"),
+    input: json("'{}'")
+  },
+  version: {
+    id: id("version", "i"),
+    ...created,
+    organization_id,
+    template_id: id("template", "i"),
+    name: "'v1'",
+    message: "''",
+    readme: "''",
+    job_id: id("importJob", "i"),
+    created_by: id("user", "1"),
+    archived: no,
+    workspace_tags: json("'{}'")
+  }
+})
+
+const workspaceRows = ({ bytes, id, json, no }, { at, created, finished, organization_id }) => {
   const template = `1 + i % ${templates}`
   const transition = "CASE WHEN i % 10 IN (6, 7, 8) THEN 'stop' ELSE 'start' END"
-
   return {
-    user: {
-      id: id("user", "i"),
-      email: "'user' || i || '@example.com'",
-      username: "'user' || i",
-      name: "'User ' || i",
-      avatar_url: "''",
-      hashed_password: `'${hashedPassword}'`,
-      status: "'active'",
-      login_type: "'password'",
-      rbac_roles: json("'[]'"),
-      ...created,
-      last_seen_at: at,
-      deleted: no,
-      is_system: no,
-      is_service_account: no,
-      theme_preference: "''",
-      quiet_hours_schedule: "''"
-    },
-    member: { organization_id, user_id: id("user", "i"), ...created, roles: json("'[]'") },
-    session: {
-      id: `'bench' || ${padded("i")}`,
-      user_id: id("user", "i"),
-      hashed_secret: bytes(createHash("sha256").update(secret).digest("hex")),
-      ...created,
-      last_used: at,
-      expires_at: timestamp("2100-01-01T00:00:00.000Z"),
-      lifetime_seconds: "86400",
-      login_type: "'password'",
-      ip: "''",
-      token_name: "''",
-      scopes: json(`'["coder:all"]'`),
-      allow_list: json(`'[{"type":"*","id":"*"}]'`)
-    },
-    template: {
-      id: id("template", "i"),
-      ...created,
-      organization_id,
-      deleted: no,
-      name: "'template' || i",
-      display_name: "'Template ' || i",
-      description: "''",
-      icon: "''",
-      provisioner: "'terraform'",
-      active_version_id: id("version", "i"),
-      created_by: id("user", "1"),
-      default_ttl_ms: "0",
-      activity_bump_ms: "0",
-      time_til_autostop_notify_ms: "0",
-      autostop_requirement_days_of_week: "0",
-      autostop_requirement_weeks: "0",
-      autostart_block_days_of_week: "0",
-      allow_user_autostart: yes,
-      allow_user_autostop: yes,
-      allow_user_cancel_workspace_jobs: yes,
-      failure_ttl_ms: "0",
-      time_til_dormant_ms: "0",
-      time_til_dormant_autodelete_ms: "0",
-      require_active_version: no,
-      deprecated: "''",
-      max_port_share_level: "'owner'",
-      cors_behavior: "'simple'",
-      use_classic_parameter_flow: no,
-      disable_module_cache: no,
-      agents_allowed: yes,
-      user_acl: json("'{}'"),
-      group_acl: json(`'{"${organization}":["read","use"]}'`),
-      active_user_count: "0",
-      build_time_stats: json(`'${JSON.stringify(noBuildTimeStats)}'`)
-    },
-    importJob: {
-      ...finished,
-      id: id("importJob", "i"),
-      initiator_id: id("user", "1"),
-      type: "'template_version_import'",
-      file_id: id("template", "i"),
-      input: json("'{}'")
-    },
-    version: {
-      id: id("version", "i"),
-      ...created,
-      organization_id,
-      template_id: id("template", "i"),
-      name: "'v1'",
-      message: "''",
-      readme: "''",
-      job_id: id("importJob", "i"),
-      created_by: id("user", "1"),
-      archived: no,
-      workspace_tags: json("'{}'")
-    },
     /** `owner` is the number of its owner. */
     workspace: (owner) => ({
       id: id("workspace", "i"),
@@ -238,75 +246,89 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
       daily_cost: "0",
       module_path: "''",
       metadata: json("'[]'")
-    },
-    agent: {
-      id: id("agent", "i"),
-      ...created,
-      resource_id: id("resource", "i"),
-      name: "'main'",
-      // As many as there are agents: the database plans statements by how rare a value is
-      hashed_token: hash("i"),
-      api_key_scope: "'all'",
-      architecture: "'amd64'",
-      operating_system: "'linux'",
-      directory: "''",
-      expanded_directory: "''",
-      environment_variables: json("'{}'"),
-      version: "'v0.0.0'",
-      api_version: "'2.0'",
-      subsystems: json("'[]'"),
-      display_apps: json("'[]'"),
-      display_order: "0",
-      motd_file: "''",
-      troubleshooting_url: "''",
-      connection_timeout_seconds: "120",
-      first_connected_at: at,
-      last_connected_at: at,
-      lifecycle_state: "'ready'",
-      started_at: at,
-      ready_at: at,
-      logs_length: "0",
-      logs_count: "0",
-      logs_overflowed: no,
-      deleted: no
-    },
-    logSource: { workspace_agent_id: id("agent", "i"), id: id("logSource", "i"), created_at: at, display_name: "'Startup'", icon: "''" },
-    script: {
-      id: id("script", "i"),
-      created_at: at,
-      workspace_agent_id: id("agent", "i"),
-      log_source_id: id("logSource", "i"),
-      display_name: "'Startup'",
-      log_path: "''",
-      script: "'echo started'",
-      cron: "''",
-      start_blocks_login: no,
-      run_on_start: yes,
-      run_on_stop: no,
-      timeout_seconds: "0"
-    },
-    app: {
-      id: id("app", "i"),
-      created_at: at,
-      agent_id: id("agent", "i"),
-      slug: "'editor'",
-      display_name: "'Editor'",
-      icon: "''",
-      command: "''",
-      url: "'http://127.0.0.1:8080'",
-      healthcheck_url: "''",
-      healthcheck_interval: "0",
-      healthcheck_threshold: "0",
-      health: "'disabled'",
-      subdomain: no,
-      sharing_level: "'owner'",
-      external: no,
-      display_order: "0",
-      display_group: "''",
-      hidden: no,
-      open_in: "'slim-window'",
-      tooltip: "''"
     }
+  }
+}
+
+const agentRows = ({ hash, id, json, no, yes }, { at, created }) => ({
+  agent: {
+    id: id("agent", "i"),
+    ...created,
+    resource_id: id("resource", "i"),
+    name: "'main'",
+    // As many as there are agents: the database plans statements by how rare a value is
+    hashed_token: hash("i"),
+    api_key_scope: "'all'",
+    architecture: "'amd64'",
+    operating_system: "'linux'",
+    directory: "''",
+    expanded_directory: "''",
+    environment_variables: json("'{}'"),
+    version: "'v0.0.0'",
+    api_version: "'2.0'",
+    subsystems: json("'[]'"),
+    display_apps: json("'[]'"),
+    display_order: "0",
+    motd_file: "''",
+    troubleshooting_url: "''",
+    connection_timeout_seconds: "120",
+    first_connected_at: at,
+    last_connected_at: at,
+    lifecycle_state: "'ready'",
+    started_at: at,
+    ready_at: at,
+    logs_length: "0",
+    logs_count: "0",
+    logs_overflowed: no,
+    deleted: no
+  },
+  logSource: { workspace_agent_id: id("agent", "i"), id: id("logSource", "i"), created_at: at, display_name: "'Startup'", icon: "''" },
+  script: {
+    id: id("script", "i"),
+    created_at: at,
+    workspace_agent_id: id("agent", "i"),
+    log_source_id: id("logSource", "i"),
+    display_name: "'Startup'",
+    log_path: "''",
+    script: "'echo started'",
+    cron: "''",
+    start_blocks_login: no,
+    run_on_start: yes,
+    run_on_stop: no,
+    timeout_seconds: "0"
+  },
+  app: {
+    id: id("app", "i"),
+    created_at: at,
+    agent_id: id("agent", "i"),
+    slug: "'editor'",
+    display_name: "'Editor'",
+    icon: "''",
+    command: "''",
+    url: "'http://127.0.0.1:8080'",
+    healthcheck_url: "''",
+    healthcheck_interval: "0",
+    healthcheck_threshold: "0",
+    health: "'disabled'",
+    subdomain: no,
+    sharing_level: "'owner'",
+    external: no,
+    display_order: "0",
+    display_group: "''",
+    hidden: no,
+    open_in: "'slim-window'",
+    tooltip: "''"
+  }
+})
+
+/** The expressions of a deployment's rows in the SQL of one database. */
+const rowsOf = (dialect, deployment) => {
+  const shared = sharedOf(dialect, deployment)
+  return {
+    ...userRows(dialect, deployment, shared),
+    ...templateRows(dialect, deployment, shared),
+    ...workspaceRows(dialect, shared),
+    ...agentRows(dialect, shared)
   }
 }
 

@@ -8,32 +8,8 @@ import { importTemplate, signUp, startServer } from "./server.mjs"
 const tried = (answer) => answer.catch(() => undefined)
 const hasEnded = ({ job }) => !["pending", "running", "canceling"].includes(job.status)
 
-/**
- * Kills a server with these options so many times, each up to `lifetime` milliseconds after its start, while `count` workspaces live. `sources` are the
- * files of templates by name. `found` tells what the engine has of a workspace, and `expected` what it has to have of one that runs; `left` tells what it has
- * of all, once they are deleted. Writes the figures and `notes`, and returns whether all was well.
- */
-export const killBuilds = async ({
-  url,
-  options,
-  kills,
-  count,
-  lifetime,
-  sources,
-  found,
-  expected,
-  left,
-  notes = async () => [],
-  title
-}) => {
-  const load = { isOver: false }
-  /** When builds ended, as first seen, by id: a job that runs again ends again. */
-  const ends = new Map()
-  /** Builds whose creation was answered, by id. */
-  const accepted = new Set()
-  /** All workspaces that there may be. */
-  const ids = new Set()
-
+/** How workspaces live until `load.isOver`: what becomes of them is noted in `ends`, `accepted` and `ids`. */
+const livesOf = ({ load, ends, accepted, ids }) => {
   const untilEnded = async (client, id) => {
     while (!load.isOver) {
       const workspace = await tried(workspaces.getWorkspace(client, { workspace: id, include_deleted: true }))
@@ -72,6 +48,36 @@ export const killBuilds = async ({
     }
   }
 
+  return { untilEnded, keepLiving }
+}
+
+/**
+ * Kills a server with these options so many times, each up to `lifetime` milliseconds after its start, while `count` workspaces live. `sources` are the
+ * files of templates by name. `found` tells what the engine has of a workspace, and `expected` what it has to have of one that runs; `left` tells what it has
+ * of all, once they are deleted. Writes the figures and `notes`, and returns whether all was well.
+ */
+export const killBuilds = async ({
+  url,
+  options,
+  kills,
+  count,
+  lifetime,
+  sources,
+  found,
+  expected,
+  left,
+  notes = async () => [],
+  title
+}) => {
+  const load = { isOver: false }
+  /** When builds ended, as first seen, by id: a job that runs again ends again. */
+  const ends = new Map()
+  /** Builds whose creation was answered, by id. */
+  const accepted = new Set()
+  /** All workspaces that there may be. */
+  const ids = new Set()
+
+  const { keepLiving, untilEnded } = livesOf({ load, ends, accepted, ids })
   let server = await startServer(options)
   const kill = async () => {
     server.removeAllListeners("exit")

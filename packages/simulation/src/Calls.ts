@@ -89,21 +89,20 @@ export interface Acknowledged {
 
 const at = <A>(items: ReadonlyArray<A>, index: number): A | undefined => items[index % Math.max(1, items.length)]
 
-/** The call as an effect. It succeeds with what it was promised, and fails if the service refuses it. */
-export const callOf = (
-  setting: Setting,
-  { kind, target, user, value }: Call,
-  name: string,
-  { sessions, watching }: Left
-): Effect.Effect<ReadonlyArray<Acknowledged>, unknown, Everything> => {
-  const actor = at(setting.users, user) ?? setting.admin
-  const nothing: ReadonlyArray<Acknowledged> = []
-  const done = (effect: Effect.Effect<unknown, unknown, Everything>) => Effect.as(effect, nothing)
+type Answer = Effect.Effect<ReadonlyArray<Acknowledged>, unknown, Everything>
 
-  /** A workspace of the user, if there is any. */
-  const chosen = <A>(
-    use: (id: Uuid.Uuid, buildId: Uuid.Uuid) => Effect.Effect<A, unknown, CurrentActor | Everything>
-  ): Effect.Effect<A | undefined, unknown, Everything> =>
+const nothing: ReadonlyArray<Acknowledged> = []
+
+const done = (effect: Effect.Effect<unknown, unknown, Everything>): Answer => Effect.as(effect, nothing)
+
+/** Does something with a workspace of a user, if there is any. */
+type Chosen = <A>(
+  use: (id: Uuid.Uuid, buildId: Uuid.Uuid) => Effect.Effect<A, unknown, CurrentActor | Everything>
+) => Effect.Effect<A | undefined, unknown, Everything>
+
+const chosenOf =
+  (actor: Uuid.Uuid, target: number): Chosen =>
+  (use) =>
     asUser(
       actor,
       Effect.gen(function* () {
@@ -113,42 +112,140 @@ export const callOf = (
       })
     )
 
-  const create = (template: number) =>
-    asUser(
-      actor,
+const create = (setting: Setting, actor: Uuid.Uuid, name: string, template: number): Answer =>
+  asUser(
+    actor,
+    Effect.gen(function* () {
+      const { create } = yield* WorkspaceCreation
+      const { id: template_id } = setting.templates[template] ?? { id: setting.admin }
+      const { id, latest_build } = yield* create(
+        { user: "me" },
+        { name, template_id, autostart_schedule: "", ttl_ms: 0, automatic_updates: "", rich_parameter_values: [] }
+      )
+      return [
+        { table: "workspaces", id },
+        { table: "workspace_builds", id: latest_build.id }
+      ] as const
+    })
+  )
+
+const build = (chosen: Chosen, value: number, transition: "start" | "stop" | "delete"): Answer =>
+  Effect.map(
+    chosen((id) =>
+      Effect.flatMap(WorkspaceBuildCreation, ({ create }) =>
+        create(id, { transition, rich_parameter_values: [], orphan: transition === "delete" && value % 8 === 0 })
+      )
+    ),
+    (made) => (made === undefined ? nothing : [{ table: "workspace_builds", id: made.id } as const])
+  )
+
+const watch = (chosen: Chosen, watching: Left["watching"]): Answer =>
+  done(
+    chosen((id) =>
       Effect.gen(function* () {
-        const { create } = yield* WorkspaceCreation
-        const { id: template_id } = setting.templates[template] ?? { id: setting.admin }
-        const { id, latest_build } = yield* create(
-          { user: "me" },
-          { name, template_id, autostart_schedule: "", ttl_ms: 0, automatic_updates: "", rich_parameter_values: [] }
+        const { values } = yield* StreamRights
+        const watcher: Watcher = { workspaceId: id, buildId: undefined, status: undefined, isOpen: true }
+        const show = (shown: Exit.Exit<WorkspaceView, unknown>) =>
+          Effect.sync(() => {
+            if (Exit.isFailure(shown)) return
+            watcher.buildId = shown.value.latest_build.id
+            watcher.status = shown.value.latest_build.status
+          })
+        const stream = yield* Effect.flatMap(Workspaces, ({ watch }) => watch(id))
+        watching(watcher)
+        yield* Effect.ensuring(
+          Stream.runForEach(values(stream), show),
+          Effect.sync(() => void (watcher.isOpen = false))
         )
-        return [
-          { table: "workspaces", id },
-          { table: "workspace_builds", id: latest_build.id }
-        ] as const
       })
     )
+  )
 
-  const build = (transition: "start" | "stop" | "delete") =>
-    Effect.map(
-      chosen((id) =>
-        Effect.flatMap(WorkspaceBuildCreation, ({ create }) =>
-          create(id, { transition, rich_parameter_values: [], orphan: transition === "delete" && value % 8 === 0 })
-        )
-      ),
-      (made) => (made === undefined ? nothing : [{ table: "workspace_builds", id: made.id } as const])
+type SessionKind = "log in" | "use session" | "log out"
+
+/** Calls of users about their sessions. */
+const sessionCallOf = ({ kind, target, user }: Call & { readonly kind: SessionKind }, { sessions }: Left): Answer => {
+  if (kind === "log in")
+    return done(
+      Effect.gen(function* () {
+        const { logIn } = yield* Sessions
+        sessions.push({ token: yield* logIn({ email: emailOf(user), password }, {}), hasEnded: false })
+      })
     )
+  const session = at(sessions, target)
+  if (session === undefined) return Effect.succeed(nothing)
+  return done(
+    Effect.gen(function* () {
+      const hadEnded = session.hasEnded
+      const { authenticate, logOut } = yield* Sessions
+      const actor = yield* authenticate(session.token, {})
+      if (hadEnded) return yield* Effect.dieMessage("a session that a user has ended was taken")
+      if (kind === "use session") return
+      yield* Access.actingAs(actor)(logOut())
+      session.hasEnded = true
+    })
+  )
+}
 
+type AdminKind = "suspend" | "promote" | "update template" | "invalidate"
+
+/** Calls of the administrator. */
+const adminCallOf = (setting: Setting, { kind, target, user, value }: Call & { readonly kind: AdminKind }): Answer => {
+  switch (kind) {
+    case "suspend":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Accounts, ({ activate, suspend }) =>
+            (value % 3 === 0 ? suspend : activate)(at(setting.users, user) ?? setting.admin)
+          )
+        )
+      )
+    case "promote":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.gen(function* () {
+            const template = at(setting.templates, target)
+            const version = template && at(template.versions, value)
+            if (template === undefined || version === undefined) return
+            yield* Effect.flatMap(TemplateVersions, ({ promote }) => promote(template.id, version))
+          })
+        )
+      )
+    case "update template":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Templates, ({ update }) =>
+            update(at(setting.templates, target)?.id ?? setting.admin, { default_ttl_ms: value % 2 === 0 ? 0 : 120_000 })
+          )
+        )
+      )
+    case "invalidate":
+      return done(
+        asUser(
+          setting.admin,
+          Effect.flatMap(Prebuilds, ({ invalidate }) => invalidate(setting.templates[1]?.id ?? setting.admin))
+        )
+      )
+  }
+}
+
+/** The call as an effect. It succeeds with what it was promised, and fails if the service refuses it. */
+export const callOf = (setting: Setting, call: Call, name: string, left: Left): Answer => {
+  const { kind, target, user, value } = call
+  const actor = at(setting.users, user) ?? setting.admin
+  const chosen = chosenOf(actor, target)
   switch (kind) {
     case "create":
-      return create(0)
+      return create(setting, actor, name, 0)
     case "claim":
-      return create(1)
+      return create(setting, actor, name, 1)
     case "start":
     case "stop":
     case "delete":
-      return build(kind)
+      return build(chosen, value, kind)
     case "cancel":
       return done(chosen((_, buildId) => Effect.flatMap(WorkspaceBuilds, ({ cancel }) => cancel(buildId, {}))))
     case "extend":
@@ -181,86 +278,16 @@ export const callOf = (
       return done(chosen((id) => Effect.flatMap(Workspaces, ({ rename }) => rename(id, name))))
     case "dormant":
       return done(chosen((id) => Effect.flatMap(WorkspaceSettings, ({ setDormant }) => setDormant(id, value % 2 === 0))))
-    case "suspend":
-      return done(
-        asUser(
-          setting.admin,
-          Effect.flatMap(Accounts, ({ activate, suspend }) =>
-            value % 3 === 0 ? suspend(at(setting.users, user) ?? actor) : activate(at(setting.users, user) ?? actor)
-          )
-        )
-      )
     case "watch":
-      return done(
-        chosen((id) =>
-          Effect.gen(function* () {
-            const { values } = yield* StreamRights
-            const watcher: Watcher = { workspaceId: id, buildId: undefined, status: undefined, isOpen: true }
-            const show = (shown: Exit.Exit<WorkspaceView, unknown>) =>
-              Effect.sync(() => {
-                if (Exit.isFailure(shown)) return
-                watcher.buildId = shown.value.latest_build.id
-                watcher.status = shown.value.latest_build.status
-              })
-            const stream = yield* Effect.flatMap(Workspaces, ({ watch }) => watch(id))
-            watching(watcher)
-            yield* Effect.ensuring(
-              Stream.runForEach(values(stream), show),
-              Effect.sync(() => void (watcher.isOpen = false))
-            )
-          })
-        )
-      )
+      return watch(chosen, left.watching)
     case "log in":
-      return done(
-        Effect.gen(function* () {
-          const { logIn } = yield* Sessions
-          sessions.push({ token: yield* logIn({ email: emailOf(user), password }, {}), hasEnded: false })
-        })
-      )
     case "use session":
-    case "log out": {
-      const session = at(sessions, target)
-      if (session === undefined) return Effect.succeed(nothing)
-      return done(
-        Effect.gen(function* () {
-          const hadEnded = session.hasEnded
-          const { authenticate, logOut } = yield* Sessions
-          const actor = yield* authenticate(session.token, {})
-          if (hadEnded) return yield* Effect.dieMessage("a session that a user has ended was taken")
-          if (kind === "use session") return
-          yield* Access.actingAs(actor)(logOut())
-          session.hasEnded = true
-        })
-      )
-    }
+    case "log out":
+      return sessionCallOf({ ...call, kind }, left)
+    case "suspend":
     case "promote":
-      return done(
-        asUser(
-          setting.admin,
-          Effect.gen(function* () {
-            const template = at(setting.templates, target)
-            const version = template && at(template.versions, value)
-            if (template === undefined || version === undefined) return
-            yield* Effect.flatMap(TemplateVersions, ({ promote }) => promote(template.id, version))
-          })
-        )
-      )
     case "update template":
-      return done(
-        asUser(
-          setting.admin,
-          Effect.flatMap(Templates, ({ update }) =>
-            update(at(setting.templates, target)?.id ?? setting.admin, { default_ttl_ms: value % 2 === 0 ? 0 : 120_000 })
-          )
-        )
-      )
     case "invalidate":
-      return done(
-        asUser(
-          setting.admin,
-          Effect.flatMap(Prebuilds, ({ invalidate }) => invalidate(setting.templates[1]?.id ?? setting.admin))
-        )
-      )
+      return adminCallOf(setting, { ...call, kind })
   }
 }

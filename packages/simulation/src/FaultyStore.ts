@@ -81,8 +81,8 @@ const short = (text: string): string => {
   return made
 }
 
-/** Opens a database that holds a copy of `content`, or nothing. */
-export const openStore = (world: World, content: Uint8Array | undefined): Effect.Effect<FaultyStore, never, Scope.Scope> =>
+/** Opens a database in memory, and the one connection to it. */
+const openDatabase = (content: Uint8Array | undefined) =>
   Effect.gen(function* () {
     // Where the client's type wants the name of a file, the driver takes the content of one too
     const options = {
@@ -92,7 +92,13 @@ export const openStore = (world: World, content: Uint8Array | undefined): Effect
     }
     const context = yield* Layer.build(Layer.orDie(SqliteClient.layer(options)))
     const client = Context.get(context, SqliteClient.SqliteClient)
-    const base = yield* Effect.scoped(Effect.orDie(client.reserve))
+    return { client, base: yield* Effect.scoped(Effect.orDie(client.reserve)) }
+  })
+
+/** Opens a database that holds a copy of `content`, or nothing. */
+export const openStore = (world: World, content: Uint8Array | undefined): Effect.Effect<FaultyStore, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { base, client } = yield* openDatabase(content)
     const execute = (text: string, values: ReadonlyArray<unknown> = []) => base.execute(text, values, undefined)
     yield* Effect.orDie(execute("PRAGMA foreign_keys = ON"))
 

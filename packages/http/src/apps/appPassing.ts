@@ -20,6 +20,20 @@ import { requestHead } from "./requestHead.js"
 /** Bytes that wait for a client above which its app waits too: more than a read brings, whose pieces leave in one write. */
 const maximumUnsent = 128 * 1024
 
+/** Decides which requests take this way. */
+const passableBy =
+  (queryOf: AppMessages["queryOf"]): Passing["mayPass"] =>
+  ({ headers, method, source }, app, { url }) =>
+    (method === "GET" || method === "HEAD") &&
+    headers["content-length"] === undefined &&
+    headers["transfer-encoding"] === undefined &&
+    headers["expect"] === undefined &&
+    headers["upgrade"] === undefined &&
+    !Upgrades.isOffered(source) &&
+    url.protocol === "http:" &&
+    app.path !== "" &&
+    addedQuery(url, app.path, queryOf(app.query)) === ""
+
 export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, connections: PlainConnections) =>
   Effect.gen(function* () {
     const rights = yield* StreamRights
@@ -28,17 +42,6 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
     const dialer = yield* AgentDialer
     const clock = yield* Effect.clock
     const runtime = yield* Effect.runtime<never>()
-    const mayPass: Passing["mayPass"] = ({ headers, method, source }, app, { url }) =>
-      (method === "GET" || method === "HEAD") &&
-      headers["content-length"] === undefined &&
-      headers["transfer-encoding"] === undefined &&
-      headers["expect"] === undefined &&
-      headers["upgrade"] === undefined &&
-      !Upgrades.isOffered(source) &&
-      url.protocol === "http:" &&
-      app.path !== "" &&
-      addedQuery(url, app.path, queryOf(app.query)) === ""
-
     const pass: Passing["pass"] = ({ admission, app, info, peer, request }, { again, end, failed, interrupted }) => {
       const { actor, right, target, url } = admission
       const { method, response: client } = request
@@ -150,5 +153,5 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       })
     }
 
-    return { mayPass, pass } satisfies Passing
+    return { mayPass: passableBy(queryOf), pass } satisfies Passing
   })

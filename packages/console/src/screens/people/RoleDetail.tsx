@@ -73,23 +73,11 @@ interface EditorProps {
   readonly role: AssignableRoles | undefined
 }
 
-const kinds = Object.entries<ReadonlyArray<string>>(organizationPermissions)
-
-const Editor = ({ organization, role }: EditorProps) => {
-  const on = { on: "assign_org_role", organization: organization.id }
-  const may = useMay({ change: { ...on, to: role === undefined ? "create" : "update" }, delete: { ...on, to: "delete" } })
-  const given = role?.organization_permissions ?? []
+/** The pairs of a kind and an action that a role allows. */
+const useAllowed = (given: AssignableRoles["organization_permissions"]) => {
   const [allowed, setAllowed] = useState<ReadonlySet<string>>(
     () => new Set(given.filter(({ negate }) => !negate).map(({ action, resource_type }) => pairOf(resource_type, action)))
   )
-  const [find, setFind] = useState("")
-  const [onlyChosen, setOnlyChosen] = useState(role?.built_in === true)
-  const [isDeleting, setDeleting] = useState(false)
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  const isFixed = role?.built_in === true || !may.change
-  const denied = given.filter(({ negate }) => negate)
-
   const isAllowed = (kind: string, action: string): boolean =>
     allowed.has(pairOf(kind, action)) || allowed.has(pairOf(kind, "*")) || allowed.has(pairOf("*", action)) || allowed.has(pairOf("*", "*"))
   const set = (pairs: ReadonlyArray<string>, isOn: boolean): void => {
@@ -100,16 +88,26 @@ const Editor = ({ organization, role }: EditorProps) => {
     }
     setAllowed(next)
   }
-  const words = find.trim().toLowerCase()
-  const shown = kinds.filter(
-    ([kind, actions]) => spoken(kind).toLowerCase().includes(words) && (!onlyChosen || actions.some((action) => isAllowed(kind, action)))
-  )
+  return { allowed, isAllowed, set }
+}
+
+type Allowed = ReturnType<typeof useAllowed>
+
+const Editor = ({ organization, role }: EditorProps) => {
+  const on = { on: "assign_org_role", organization: organization.id }
+  const may = useMay({ change: { ...on, to: role === undefined ? "create" : "update" }, delete: { ...on, to: "delete" } })
+  const given = role?.organization_permissions ?? []
+  const allowed = useAllowed(given)
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const isFixed = role?.built_in === true || !may.change
+  const denied = given.filter(({ negate }) => negate)
   const leave = (): void => void navigate({ to: "/organizations/$organization/roles", params: { organization: organization.name } })
 
   return (
     <Form
       onSubmit={async (form) => {
-        const permissions = Array.from(allowed, (pair) => {
+        const permissions = Array.from(allowed.allowed, (pair) => {
           const [resource_type = "", action = ""] = pair.split(":")
           return { resource_type, action, negate: false }
         })
@@ -127,92 +125,129 @@ const Editor = ({ organization, role }: EditorProps) => {
         leave()
       }}
     >
-      {isFixed ? null : (
-        <Section>
-          <div className="people-pair">
-            <Field label={rolesText.name} name="name" hint={rolesText.nameHint}>
-              <Input
-                defaultValue={role?.name}
-                disabled={role !== undefined}
-                autoFocus={role === undefined}
-                spellCheck={false}
-                autoCapitalize="off"
-              />
-            </Field>
-            <Field label={rolesText.displayName} name="display_name" isOptional>
-              <Input defaultValue={role?.display_name} />
-            </Field>
-          </div>
-        </Section>
-      )}
+      {isFixed ? null : <NameFields role={role} />}
       {denied.length === 0 ? null : (
         <Callout kind="warning" title={rolesText.denied}>
           {denied.map(({ action, resource_type }) => pairOf(resource_type, action)).join(", ")}
         </Callout>
       )}
-      <Section isFlush title={rolesText.permissions} description={rolesText.matrixHint}>
-        <div className="role-find">
-          <Input
-            aria-label={rolesText.find}
-            placeholder={rolesText.find}
-            value={find}
-            onChange={(event) => setFind(event.target.value)}
-            className="role-find-input"
-          />
-          <Checkbox label={rolesText.onlyChosen} checked={onlyChosen} onChange={(event) => setOnlyChosen(event.target.checked)} />
-        </div>
-        <div className="role-matrix">
-          {shown.map(([kind, actions]) => {
-            const pairs = actions.map((action) => pairOf(kind, action))
-            const isAll = actions.every((action) => isAllowed(kind, action))
-            return (
-              <div key={kind} className="role-matrix-row" role="group" aria-label={spoken(kind)}>
-                <Checkbox label={spoken(kind)} checked={isAll} disabled={isFixed} onChange={(event) => set(pairs, event.target.checked)} />
-                <div className="role-actions">
-                  {actions.map((action) => (
-                    <Checkbox
-                      key={action}
-                      label={spoken(action)}
-                      aria-label={rolesText.allow(spoken(action), spoken(kind))}
-                      checked={isAllowed(kind, action)}
-                      disabled={isFixed}
-                      onChange={(event) => set([pairOf(kind, action)], event.target.checked)}
-                    />
-                  ))}
-                </div>
-              </div>
-            )
-          })}
-        </div>
-      </Section>
+      <Matrix allowed={allowed} isFixed={isFixed} isShort={role?.built_in === true} />
       {isFixed ? null : (
         <FormActions>
-          {role !== undefined && may.delete ? (
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              {rolesText.delete}
-            </Button>
-          ) : null}
+          {role !== undefined && may.delete ? <DeleteButton organization={organization.id} role={role} onDeleted={leave} /> : null}
           <Button type="submit" kind="primary">
             {rolesText.save}
           </Button>
         </FormActions>
       )}
-      {role === undefined ? null : (
-        <ConfirmDialog
-          isOpen={isDeleting}
-          onClose={() => setDeleting(false)}
-          title={rolesText.deleteTitle(role.display_name || role.name)}
-          description={rolesText.deleteText}
-          action={rolesText.delete}
-          isDangerous
-          onConfirm={async () => {
-            await members.deleteCustomRole(client, { organization: organization.id, roleName: role.name })
-            await queryClient.invalidateQueries({ queryKey: ["roles"] })
-            notify(rolesText.deleted(role.display_name || role.name))
-            leave()
-          }}
-        />
-      )}
     </Form>
+  )
+}
+
+/** The name of a role stays; what people read may change. */
+const NameFields = ({ role }: { readonly role: AssignableRoles | undefined }) => (
+  <Section>
+    <div className="people-pair">
+      <Field label={rolesText.name} name="name" hint={rolesText.nameHint}>
+        <Input
+          defaultValue={role?.name}
+          disabled={role !== undefined}
+          autoFocus={role === undefined}
+          spellCheck={false}
+          autoCapitalize="off"
+        />
+      </Field>
+      <Field label={rolesText.displayName} name="display_name" isOptional>
+        <Input defaultValue={role?.display_name} />
+      </Field>
+    </div>
+  </Section>
+)
+
+const kinds = Object.entries<ReadonlyArray<string>>(organizationPermissions)
+
+interface MatrixProps {
+  readonly allowed: Allowed
+  readonly isFixed: boolean
+  /** It begins with what the role allows alone. */
+  readonly isShort: boolean
+}
+
+/** All kinds and actions, and which of them the role allows. */
+const Matrix = ({ allowed: { isAllowed, set }, isFixed, isShort }: MatrixProps) => {
+  const [find, setFind] = useState("")
+  const [onlyChosen, setOnlyChosen] = useState(isShort)
+  const words = find.trim().toLowerCase()
+  const shown = kinds.filter(
+    ([kind, actions]) => spoken(kind).toLowerCase().includes(words) && (!onlyChosen || actions.some((action) => isAllowed(kind, action)))
+  )
+  return (
+    <Section isFlush title={rolesText.permissions} description={rolesText.matrixHint}>
+      <div className="role-find">
+        <Input
+          aria-label={rolesText.find}
+          placeholder={rolesText.find}
+          value={find}
+          onChange={(event) => setFind(event.target.value)}
+          className="role-find-input"
+        />
+        <Checkbox label={rolesText.onlyChosen} checked={onlyChosen} onChange={(event) => setOnlyChosen(event.target.checked)} />
+      </div>
+      <div className="role-matrix">
+        {shown.map(([kind, actions]) => {
+          const pairs = actions.map((action) => pairOf(kind, action))
+          const isAll = actions.every((action) => isAllowed(kind, action))
+          return (
+            <div key={kind} className="role-matrix-row" role="group" aria-label={spoken(kind)}>
+              <Checkbox label={spoken(kind)} checked={isAll} disabled={isFixed} onChange={(event) => set(pairs, event.target.checked)} />
+              <div className="role-actions">
+                {actions.map((action) => (
+                  <Checkbox
+                    key={action}
+                    label={spoken(action)}
+                    aria-label={rolesText.allow(spoken(action), spoken(kind))}
+                    checked={isAllowed(kind, action)}
+                    disabled={isFixed}
+                    onChange={(event) => set([pairOf(kind, action)], event.target.checked)}
+                  />
+                ))}
+              </div>
+            </div>
+          )
+        })}
+      </div>
+    </Section>
+  )
+}
+
+interface DeleteProps {
+  readonly organization: string
+  readonly role: AssignableRoles
+  readonly onDeleted: () => void
+}
+
+const DeleteButton = ({ onDeleted, organization, role }: DeleteProps) => {
+  const [isAsked, setAsked] = useState(false)
+  const queryClient = useQueryClient()
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsked(true)}>
+        {rolesText.delete}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        title={rolesText.deleteTitle(role.display_name || role.name)}
+        description={rolesText.deleteText}
+        action={rolesText.delete}
+        isDangerous
+        onConfirm={async () => {
+          await members.deleteCustomRole(client, { organization, roleName: role.name })
+          await queryClient.invalidateQueries({ queryKey: ["roles"] })
+          notify(rolesText.deleted(role.display_name || role.name))
+          onDeleted()
+        }}
+      />
+    </>
   )
 }

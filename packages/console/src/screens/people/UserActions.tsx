@@ -129,25 +129,36 @@ export const UserActions = ({ kind = "quiet", onDeleted, user }: Props) => {
           notify(usersText.deleted(username))
         }}
       />
-      <Dialog isOpen={asking === "password"} onClose={close} title={usersText.resetTitle(username)} description={usersText.resetText}>
-        <Form
-          onSubmit={async (form) => {
-            await logins.updatePassword(client, { user: user.id, body: { password: String(form.get("password")) } })
-            close()
-            notify(usersText.resetDone)
-          }}
-        >
-          <Field label={usersText.newPassword} name="password">
-            <SecretInput autoComplete="new-password" autoFocus />
-          </Field>
-          <FormActions>
-            <Button onClick={close}>{dialogText.cancel}</Button>
-            <Button type="submit" kind="primary">
-              {usersText.reset}
-            </Button>
-          </FormActions>
-        </Form>
-      </Dialog>
+      <PasswordDialog user={user} isOpen={asking === "password"} onClose={close} />
     </>
   )
 }
+
+interface PasswordProps {
+  readonly user: User
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+/** Asks for a password, and gives it to the user. */
+const PasswordDialog = ({ isOpen, onClose, user: { id, username } }: PasswordProps) => (
+  <Dialog isOpen={isOpen} onClose={onClose} title={usersText.resetTitle(username)} description={usersText.resetText}>
+    <Form
+      onSubmit={async (form) => {
+        await logins.updatePassword(client, { user: id, body: { password: String(form.get("password")) } })
+        onClose()
+        notify(usersText.resetDone)
+      }}
+    >
+      <Field label={usersText.newPassword} name="password">
+        <SecretInput autoComplete="new-password" autoFocus />
+      </Field>
+      <FormActions>
+        <Button onClick={onClose}>{dialogText.cancel}</Button>
+        <Button type="submit" kind="primary">
+          {usersText.reset}
+        </Button>
+      </FormActions>
+    </Form>
+  </Dialog>
+)

@@ -75,6 +75,72 @@ const OfAgent = ({ agent: { id: agent }, isConnected }: { readonly agent: Worksp
   )
 }
 
+interface Actions {
+  readonly show: (process: string) => void
+  readonly stop: (process: string, signal?: string) => void
+  readonly remove: (process: Process) => void
+}
+
+const columnsOf = (actions: Actions): ReadonlyArray<Column<Process>> => [
+  {
+    id: "process",
+    header: processesText.process,
+    width: "minmax(64px, 1fr)",
+    cell: (process) => (
+      <div className="mono truncate" title={commandOf(process)}>
+        {commandOf(process)}
+      </div>
+    )
+  },
+  {
+    id: "state",
+    header: processesText.state,
+    width: "96px",
+    cell: (process) => {
+      const { label, tone } = stateOf(process)
+      return <Status tone={tone}>{label}</Status>
+    }
+  },
+  {
+    id: "pid",
+    header: processesText.pid,
+    width: "80px",
+    from: 560,
+    align: "end",
+    cell: ({ pid }) => <span className="muted">{pid}</span>
+  },
+  { id: "started", header: processesText.started, width: "120px", from: 640, cell: ({ started_at }) => <Time at={started_at} /> },
+  {
+    id: "actions",
+    header: <span className="visually-hidden">{processesText.columnActions}</span>,
+    width: "40px",
+    align: "end",
+    cell: (process) => <ProcessMenu process={process} actions={actions} />
+  }
+]
+
+const ProcessMenu = ({ actions: { remove, show, stop }, process }: { readonly process: Process; readonly actions: Actions }) => {
+  const { id, status } = process
+  const label = processesText.actions(commandOf(process))
+  return (
+    <Menu label={label} trigger={<IconButton size="small" label={label} icon={<EllipsisVertical />} />}>
+      <MenuItem icon={<SquareChevronRight />} onSelect={() => show(id)}>
+        {processesText.show}
+      </MenuItem>
+      <MenuItem icon={<CircleStop />} isDisabled={status !== "running"} onSelect={() => stop(id)}>
+        {processesText.stop}
+      </MenuItem>
+      <MenuItem icon={<Zap />} isDisabled={status !== "running"} onSelect={() => stop(id, "SIGKILL")}>
+        {processesText.kill}
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem icon={<Trash2 />} isDangerous onSelect={() => remove(process)}>
+        {processesText.remove}
+      </MenuItem>
+    </Menu>
+  )
+}
+
 const ProcessList = ({ agent }: { readonly agent: string }) => {
   const { process: shown } = route.useSearch()
   const show = useShow()
@@ -99,62 +165,6 @@ const ProcessList = ({ agent }: { readonly agent: string }) => {
   const stop = (process: string, signal = "SIGTERM"): void => signalled.mutate({ process, signal })
   const all = (data?.processes ?? []).toSorted((one, other) => other.started_at.localeCompare(one.started_at))
   const chosen = all.find(({ id }) => id === shown)
-  const columns: ReadonlyArray<Column<Process>> = [
-    {
-      id: "process",
-      header: processesText.process,
-      width: "minmax(64px, 1fr)",
-      cell: (process) => (
-        <div className="mono truncate" title={commandOf(process)}>
-          {commandOf(process)}
-        </div>
-      )
-    },
-    {
-      id: "state",
-      header: processesText.state,
-      width: "96px",
-      cell: (process) => {
-        const { label, tone } = stateOf(process)
-        return <Status tone={tone}>{label}</Status>
-      }
-    },
-    {
-      id: "pid",
-      header: processesText.pid,
-      width: "80px",
-      from: 560,
-      align: "end",
-      cell: ({ pid }) => <span className="muted">{pid}</span>
-    },
-    { id: "started", header: processesText.started, width: "120px", from: 640, cell: ({ started_at }) => <Time at={started_at} /> },
-    {
-      id: "actions",
-      header: <span className="visually-hidden">{processesText.columnActions}</span>,
-      width: "40px",
-      align: "end",
-      cell: (process) => (
-        <Menu
-          label={processesText.actions(commandOf(process))}
-          trigger={<IconButton size="small" label={processesText.actions(commandOf(process))} icon={<EllipsisVertical />} />}
-        >
-          <MenuItem icon={<SquareChevronRight />} onSelect={() => show(process.id)}>
-            {processesText.show}
-          </MenuItem>
-          <MenuItem icon={<CircleStop />} isDisabled={process.status !== "running"} onSelect={() => stop(process.id)}>
-            {processesText.stop}
-          </MenuItem>
-          <MenuItem icon={<Zap />} isDisabled={process.status !== "running"} onSelect={() => stop(process.id, "SIGKILL")}>
-            {processesText.kill}
-          </MenuItem>
-          <MenuSeparator />
-          <MenuItem icon={<Trash2 />} isDangerous onSelect={() => setRemoving(process)}>
-            {processesText.remove}
-          </MenuItem>
-        </Menu>
-      )
-    }
-  ]
   return (
     <>
       {chosen === undefined ? null : (
@@ -180,7 +190,7 @@ const ProcessList = ({ agent }: { readonly agent: string }) => {
         ) : (
           <Table
             label={processesText.title}
-            columns={columns}
+            columns={columnsOf({ show, stop, remove: setRemoving })}
             count={all.length}
             rowAt={(index) => all[index]}
             keyOf={({ id }) => id}

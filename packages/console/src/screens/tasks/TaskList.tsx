@@ -120,39 +120,12 @@ export const TaskList = () => {
   })
   const { onSort, rows, sorting } = useSorted("tasks", columns, data?.tasks ?? none)
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set())
-  const [isDeleting, setDeleting] = useState(false)
-  // What is asked about stays the same while states change
-  const [chosen, setChosen] = useState<ReadonlyArray<Task>>([])
   const selected = rows.filter(({ id }) => selection.has(id))
-  const may = useMay(Object.fromEntries(selected.map((task) => [placeOf(task), deletionOf(task)])))
-  const deletable = selected.filter((task) => !isBuilding(task) && may[placeOf(task)] === true)
   const clear = (): void => setSelection(new Set())
   const setFilter = (next: string | undefined): void => {
     clear()
     void navigate({ to: "/tasks", search: next === undefined || next === mine ? {} : { filter: next } })
   }
-  const remove = useMutation({
-    mutationFn: async (chosen: ReadonlyArray<Task>) => {
-      const refusals: Array<unknown> = []
-      // One after the other: each begins a build
-      for (const { id, owner_name } of chosen) {
-        await tasks.deleteTask(client, { user: owner_name, task: id }).catch((refusal: unknown) => {
-          // The session is over: the others would be refused as well
-          if (statusOf(refusal) === 401) throw refusal
-          refusals.push(refusal)
-        })
-      }
-      return refusals
-    },
-    onSuccess: (refusals, chosen) => {
-      const done = chosen.length - refusals.length
-      if (done > 0) notify(tasksText.deletedMany(done, refusals.length))
-      else notifyError(refusals[0])
-      clear()
-      return queryClient.invalidateQueries({ queryKey: ["tasks"] })
-    }
-  })
-
   // The prompt says why there is no task
   const { data: templates } = useQuery(taskTemplatesQuery)
   const hasNone = filter === undefined && templates?.length === 0 && data?.tasks.length === 0
@@ -199,7 +172,47 @@ export const TaskList = () => {
           />
         </div>
       )}
-      <SelectionBar count={selected.length} onClear={clear}>
+      <ManyActions selected={selected} onDone={clear} />
+    </Page>
+  )
+}
+
+interface ManyProps {
+  readonly selected: ReadonlyArray<Task>
+  readonly onDone: () => void
+}
+
+/** What can be done to several tasks at once. */
+const ManyActions = ({ onDone, selected }: ManyProps) => {
+  const [isDeleting, setDeleting] = useState(false)
+  // What is asked about stays the same while states change
+  const [chosen, setChosen] = useState<ReadonlyArray<Task>>([])
+  const may = useMay(Object.fromEntries(selected.map((task) => [placeOf(task), deletionOf(task)])))
+  const deletable = selected.filter((task) => !isBuilding(task) && may[placeOf(task)] === true)
+  const remove = useMutation({
+    mutationFn: async (chosen: ReadonlyArray<Task>) => {
+      const refusals: Array<unknown> = []
+      // One after the other: each begins a build
+      for (const { id, owner_name } of chosen) {
+        await tasks.deleteTask(client, { user: owner_name, task: id }).catch((refusal: unknown) => {
+          // The session is over: the others would be refused as well
+          if (statusOf(refusal) === 401) throw refusal
+          refusals.push(refusal)
+        })
+      }
+      return refusals
+    },
+    onSuccess: (refusals, chosen) => {
+      const done = chosen.length - refusals.length
+      if (done > 0) notify(tasksText.deletedMany(done, refusals.length))
+      else notifyError(refusals[0])
+      onDone()
+      return queryClient.invalidateQueries({ queryKey: ["tasks"] })
+    }
+  })
+  return (
+    <>
+      <SelectionBar count={selected.length} onClear={onDone}>
         <Button
           size="small"
           kind="quiet"
@@ -231,7 +244,7 @@ export const TaskList = () => {
           ))}
         </ul>
       </ConfirmDialog>
-    </Page>
+    </>
   )
 }
 

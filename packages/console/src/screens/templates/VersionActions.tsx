@@ -135,31 +135,42 @@ export const VersionMenu = ({ kind = "quiet", mayUpdate, mayUse, onRenamed, temp
         ) : null}
       </Menu>
       <PromoteDialog template={template} version={version} isOpen={asked === "promote"} onClose={close} />
-      <Dialog isOpen={asked === "rename"} onClose={close} title={versionsText.renameTitle}>
-        <Form
-          onSubmit={async (form) => {
-            const given = String(form.get("name") ?? "").trim()
-            await templateVersions.updateTemplateVersion(client, {
-              templateversion: id,
-              // A version may have its own name again only by giving none
-              body: { ...(given === name ? {} : { name: given }), message: String(form.get("message") ?? "") }
-            })
-            onRenamed?.(given)
-            await refreshTemplates()
-            close()
-            notify(versionsText.saved)
-          }}
-        >
-          <NameFields name={name} message={version.message} />
-          <FormActions>
-            <Button onClick={close}>{dialogText.cancel}</Button>
-            <SubmitButton>{versionsText.save}</SubmitButton>
-          </FormActions>
-        </Form>
-      </Dialog>
+      <RenameDialog version={version} isOpen={asked === "rename"} onClose={close} onRenamed={onRenamed} />
     </>
   )
 }
+
+interface RenameProps {
+  readonly version: TemplateVersion
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onRenamed: ((name: string) => void) | undefined
+}
+
+const RenameDialog = ({ isOpen, onClose, onRenamed, version: { id, message, name } }: RenameProps) => (
+  <Dialog isOpen={isOpen} onClose={onClose} title={versionsText.renameTitle}>
+    <Form
+      onSubmit={async (form) => {
+        const given = String(form.get("name") ?? "").trim()
+        await templateVersions.updateTemplateVersion(client, {
+          templateversion: id,
+          // A version may have its own name again only by giving none
+          body: { ...(given === name ? {} : { name: given }), message: String(form.get("message") ?? "") }
+        })
+        onRenamed?.(given)
+        await refreshTemplates()
+        onClose()
+        notify(versionsText.saved)
+      }}
+    >
+      <NameFields name={name} message={message} />
+      <FormActions>
+        <Button onClick={onClose}>{dialogText.cancel}</Button>
+        <SubmitButton>{versionsText.save}</SubmitButton>
+      </FormActions>
+    </Form>
+  </Dialog>
+)
 
 interface PromoteProps {
   readonly template: Template

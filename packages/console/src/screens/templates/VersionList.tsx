@@ -31,16 +31,10 @@ export const VersionList = () => {
   return template === undefined ? null : <Loaded key={template.id} template={template} />
 }
 
-const Loaded = ({ template }: { readonly template: Template }) => {
-  const { archived: isWithArchived = false } = route.useSearch()
-  const navigate = useNavigate()
+/** What is shown of versions, and what the user may do with them. */
+const columnsOf = (template: Template, may: ReturnType<typeof useTemplateRights>): ReadonlyArray<Column<TemplateVersion>> => {
   const params = { organization: template.organization_name, template: template.name }
-  const may = useTemplateRights(template)
-  const list = useQuery({
-    ...versionsQuery(template.id, isWithArchived),
-    placeholderData: keepPreviousData
-  })
-  const columns: ReadonlyArray<Column<TemplateVersion>> = [
+  return [
     {
       id: "name",
       header: versionsText.version,
@@ -122,6 +116,18 @@ const Loaded = ({ template }: { readonly template: Template }) => {
         ]
       : [])
   ]
+}
+
+const Loaded = ({ template }: { readonly template: Template }) => {
+  const { archived: isWithArchived = false } = route.useSearch()
+  const navigate = useNavigate()
+  const params = { organization: template.organization_name, template: template.name }
+  const may = useTemplateRights(template)
+  const list = useQuery({
+    ...versionsQuery(template.id, isWithArchived),
+    placeholderData: keepPreviousData
+  })
+  const columns = columnsOf(template, may)
   return (
     <Section
       isFlush

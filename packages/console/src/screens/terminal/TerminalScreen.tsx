@@ -2,26 +2,24 @@
 import type { Workspace, WorkspaceAgent } from "@atelier/client"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ChevronDown, ChevronRight, ChevronUp, Lock, Plus, Search, SquareTerminal, X } from "lucide-react"
-import { type ReactNode, useEffect, useRef, useState } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { useMay } from "../../app/session.js"
 import { actionsText, workspacesText } from "../../texts/workspaces.js"
 import { terminalText } from "../../texts/terminal.js"
 import { Button, ButtonLink, IconButton } from "../../ui/forms/Button.js"
-import { copyText } from "../../ui/text/Code.js"
 import { Menu, MenuItem } from "../../ui/floating/Menu.js"
 import { useTitle } from "../../ui/page/Page.js"
 import { Empty, ErrorState, SkeletonLines } from "../../ui/page/States.js"
-import { notify, notifyError } from "../../ui/floating/Toast.js"
 import { useAction } from "../workspaces/actions.js"
 import { useWatchedWorkspace } from "../workspaces/detail/workspace.js"
-import { agentsOf, canStart, isBuilding } from "../workspaces/state.js"
+import { canStart, isBuilding } from "../workspaces/state.js"
 import { useColours } from "./colours.js"
 import type { ConnectionState } from "./connection.js"
-import { added, beside, closed, maximumTabs, moved, renamed, renewed, reopened, type TerminalTab } from "./tabs.js"
-import { toneOf, useEach, useFontSize, useTabs } from "./terminalState.js"
+import { toneOf, useFontSize } from "./terminalState.js"
 import { TerminalTabs } from "./TerminalTabs.js"
 import { TerminalTools } from "./TerminalTools.js"
 import { type TerminalHandle, TerminalView } from "./TerminalView.js"
+import { useTerminals } from "./useTerminals.js"
 import "./Terminal.css"
 
 const route = getRouteApi("/@{$owner}/$workspace/terminals")
@@ -57,97 +55,20 @@ const Allowed = ({ workspace }: { readonly workspace: Workspace }) => {
 }
 
 const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
-  const { latest_build, name, owner_name } = workspace
-  const params = { owner: owner_name, workspace: name }
-  const agents = agentsOf(latest_build)
+  const { name, owner_name } = workspace
   const theme = useColours()
   const font = useFontSize()
-  const [tabs, setTabs] = useTabs(workspace)
-  const [states, setState] = useEach<ConnectionState | undefined>()
-  const [titles, setTitle] = useEach<string>()
+  const { tabs, shown, handle, agents, ...terminals } = useTerminals(workspace)
+  const { add, close, endSearch, isSearching, labelOf, move, nameOf, onKey, renew, setState, setTitle, show, states } = terminals
   const [renaming, setRenaming] = useState<string>()
-  const [isSearching, setSearching] = useState(false)
   const [found, setFound] = useState({ at: 0, count: 0 })
   const [hovered, setHovered] = useState<string>()
-  const handle = useRef<TerminalHandle>(null)
-  const wantsFocus = useRef(false)
-  const shown = tabs.all.find(({ id }) => id === tabs.shown)
-
-  useEffect(() => {
-    if (wantsFocus.current) handle.current?.focus()
-    wantsFocus.current = false
-  }, [tabs.shown])
-
-  const nameOf = ({ agent, app, id, name, number }: TerminalTab): string => {
-    const of = agents.find((each) => each.name === agent)?.apps.find(({ slug }) => slug === app)
-    return name ?? (of?.display_name || titles[id] || of?.slug || terminalText.tab(number))
-  }
-  const labelOf = (tab: TerminalTab): string => (agents.length > 1 ? terminalText.onAgent(nameOf(tab), tab.agent) : nameOf(tab))
-  const show = (id: string, isFinal: boolean): void => {
-    wantsFocus.current = isFinal
-    if (id === tabs.shown && isFinal) handle.current?.focus()
-    setTabs((before) => ({ ...before, shown: id }))
-  }
-  const add = (agent = shown?.agent ?? agents[0]?.name): void => {
-    if (tabs.all.length >= maximumTabs) return notifyError(new Error(terminalText.tooMany(maximumTabs)))
-    if (agent !== undefined) setTabs((before) => added(before, { agent }))
-    return undefined
-  }
-  const close = (id: string): void => {
-    const at = tabs.all.findIndex((tab) => tab.id === id)
-    const tab = tabs.all[at]
-    if (tab === undefined) return
-    setTabs((before) => closed(before, id))
-    if (states[id]?.kind !== "open") return
-    notify(terminalText.closed(labelOf(tab)), { label: terminalText.open, run: () => setTabs((before) => reopened(before, tab, at)) })
-  }
-  const move = (id: string, by: number): void => setTabs((before) => moved(before, id, by))
-  const endSearch = (): void => {
-    setSearching(false)
-    handle.current?.endSearch()
-    handle.current?.focus()
-  }
-  const copy = async (): Promise<void> => {
-    const text = handle.current?.selection() ?? ""
-    if (text === "") return notifyError(new Error(terminalText.nothingSelected))
-    await copyText(text)
-    return undefined
-  }
-  const paste = async (): Promise<void> => {
-    try {
-      handle.current?.paste(await navigator.clipboard.readText())
-      handle.current?.focus()
-    } catch {
-      notifyError(new Error(terminalText.pasteFailed))
-    }
-  }
-
-  /** Keys that the console keeps for itself: all have Control and Shift, which programs in terminals hardly use. */
-  const onKey = (event: KeyboardEvent): boolean => {
-    if (event.key === "Insert" && event.shiftKey !== event.ctrlKey) {
-      // Control is copying, Shift is pasting, which the browser does
-      if (event.ctrlKey) void copy()
-      return true
-    }
-    if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey) return false
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-    if (by !== undefined) {
-      const id = beside(tabs, by)
-      if (id !== undefined) show(id, true)
-    } else if (event.key === "ArrowUp") document.querySelector<HTMLElement>('.term-tablist [aria-selected="true"]')?.focus()
-    else if (event.key === "Enter") add()
-    else if (event.code === "KeyC") void copy()
-    else if (event.code === "KeyF") setSearching(true)
-    else return event.code === "KeyV"
-    event.preventDefault()
-    return true
-  }
 
   return (
     <div className="term">
       <div className="term-head">
         <nav className="term-crumbs" aria-label={workspacesText.title}>
-          <Link to="/@{$owner}/$workspace" params={params} className="truncate">
+          <Link to="/@{$owner}/$workspace" params={{ owner: owner_name, workspace: name }} className="truncate">
             {owner_name}/{name}
           </Link>
           <ChevronRight aria-hidden />
@@ -159,9 +80,9 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
           labelOf={labelOf}
           font={font}
           isSearching={isSearching}
-          onSearch={() => (isSearching ? endSearch() : setSearching(true))}
-          onCopy={copy}
-          onPaste={paste}
+          onSearch={() => (isSearching ? endSearch() : terminals.search())}
+          onCopy={terminals.copy}
+          onPaste={terminals.paste}
           onRename={setRenaming}
           onMove={move}
           onClose={close}
@@ -175,7 +96,7 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
         onShow={show}
         onClose={close}
         onMove={move}
-        onRename={(id, name) => setTabs((before) => renamed(before, id, name))}
+        onRename={terminals.rename}
       >
         <AddButton agents={agents} onAdd={add} />
       </TerminalTabs>
@@ -202,7 +123,7 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
             agentName={shown.agent}
             state={states[shown.id]}
             onRetry={() => handle.current?.tryNow()}
-            onRenew={() => setTabs((before) => renewed(before, shown.id))}
+            onRenew={() => renew(shown.id)}
           />
         )}
         <div className="term-panels">
@@ -222,7 +143,7 @@ const Terminals = ({ workspace }: { readonly workspace: Workspace }) => {
               onFound={(next) => tab === shown && setFound(next)}
               onHover={setHovered}
               onKey={onKey}
-              onRenew={() => setTabs((before) => renewed(before, tab.id))}
+              onRenew={() => renew(tab.id)}
             />
           ))}
         </div>

@@ -3,7 +3,7 @@ import type { WorkspaceAgent } from "@atelier/client"
 import * as terminals from "@atelier/client/terminals"
 import type { ITheme } from "@xterm/xterm"
 import "@xterm/xterm/css/xterm.css"
-import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from "react"
+import { type Ref, type RefObject, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from "react"
 import { client } from "../../app/client.js"
 import { queryClient } from "../../app/queries.js"
 import { meQuery } from "../../app/session.js"
@@ -48,32 +48,20 @@ const load = (): ReturnType<typeof loadEmulator> => {
   return loaded
 }
 
-export const TerminalView = (props: Props) => {
-  const { agent, fontSize, isShown, label, tab, theme } = props
+type Heard = Omit<Parameters<Awaited<ReturnType<typeof loadEmulator>>>[0], "parent" | "theme" | "fontSize">
+
+/** The emulator in an element, once its library is loaded. */
+const useEmulator = ({ fontSize, isShown, takesFocus, theme }: Props, heard: Heard) => {
   const parent = useRef<HTMLDivElement>(null)
-  const connection = useRef<Connection | undefined>(undefined)
-  const state = useRef<ConnectionState | undefined>(undefined)
   const [emulator, setEmulator] = useState<Emulator>()
   const [isBroken, setBroken] = useState(false)
-
-  const onData = useEffectEvent((data: string) => {
-    if (state.current?.kind !== "ended") connection.current?.send({ data })
-    else if (data === "\r") props.onRenew()
-  })
-  const onSize = useEffectEvent(({ cols, rows }: { readonly rows: number; readonly cols: number }) =>
-    connection.current?.send({ height: rows, width: cols })
-  )
-  const onTitle = useEffectEvent(props.onTitle)
-  const onHover = useEffectEvent(props.onHover)
-  const onFound = useEffectEvent(props.onFound)
-  const onKey = useEffectEvent(props.onKey)
-  const onState = useEffectEvent((next: ConnectionState | undefined) => {
-    state.current = next
-    props.onState(next)
-  })
+  const onData = useEffectEvent(heard.onData)
+  const onSize = useEffectEvent(heard.onSize)
+  const onTitle = useEffectEvent(heard.onTitle)
+  const onHover = useEffectEvent(heard.onHover)
+  const onFound = useEffectEvent(heard.onFound)
+  const onKey = useEffectEvent(heard.onKey)
   const look = useEffectEvent(() => ({ theme, fontSize }))
-  /** Whether the shell may have written something that is shown again when it is connected. */
-  const hasPast = useRef(tab.isKnown === true)
 
   useEffect(() => {
     const element = parent.current
@@ -116,10 +104,25 @@ export const TerminalView = (props: Props) => {
   }, [emulator])
 
   const takeFocus = useEffectEvent(() => {
-    if (isShown && props.takesFocus) emulator?.focus()
+    if (isShown && takesFocus) emulator?.focus()
   })
   useEffect(() => takeFocus(), [emulator])
+  return { parent, emulator, isBroken }
+}
 
+interface Link {
+  readonly connection: RefObject<Connection | undefined>
+  readonly state: RefObject<ConnectionState | undefined>
+}
+
+/** Connects an emulator with the shell of a tab, while the agent is there. */
+const useConnection = ({ agent, onState: told, tab }: Props, emulator: Emulator | undefined, { connection, state }: Link): void => {
+  const onState = useEffectEvent((next: ConnectionState | undefined) => {
+    state.current = next
+    told(next)
+  })
+  /** Whether the shell may have written something that is shown again when it is connected. */
+  const hasPast = useRef(tab.isKnown === true)
   const agentId = agent?.status === "connected" ? agent.id : undefined
   const command = agent?.apps.find(({ slug }) => slug === tab.app)?.command
   useEffect(() => {
@@ -160,7 +163,22 @@ export const TerminalView = (props: Props) => {
       connection.current = undefined
       onState(undefined)
     }
-  }, [agentId, command, emulator, tab.id])
+  }, [agentId, command, connection, emulator, state, tab.id])
+}
+
+export const TerminalView = (props: Props) => {
+  const { isShown, label, tab } = props
+  const connection = useRef<Connection | undefined>(undefined)
+  const state = useRef<ConnectionState | undefined>(undefined)
+  const { emulator, isBroken, parent } = useEmulator(props, {
+    ...props,
+    onData: (data) => {
+      if (state.current?.kind !== "ended") connection.current?.send({ data })
+      else if (data === "\r") props.onRenew()
+    },
+    onSize: ({ cols, rows }) => connection.current?.send({ height: rows, width: cols })
+  })
+  useConnection(props, emulator, { connection, state })
 
   useImperativeHandle(
     props.ref,

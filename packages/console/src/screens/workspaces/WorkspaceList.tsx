@@ -88,9 +88,7 @@ export const WorkspaceList = () => {
   const me = useMe()
   // One question for all rows; the menu of a row asks for its workspace
   const may = useMay({ act: { on: "workspace", to: "start" } })
-  const [isDeletingMany, setDeletingMany] = useState(false)
   const act = useAction()
-  const actOnMany = useActions()
 
   const byId = new Map([...chosen, ...pages.loaded.map((row) => [row.id, row] as const)])
   const selection = new Set(chosen.keys())
@@ -102,14 +100,6 @@ export const WorkspaceList = () => {
     clear()
     void navigate({ to: "/workspaces", search: next === undefined || next === mine ? {} : { filter: next } })
   }
-  const onMany = (action: Action, chosen: ReadonlyArray<Workspace>): void => actOnMany.mutate({ action, chosen }, { onSuccess: clear })
-  const bulk = (action: "start" | "stop" | "update", can: (workspace: Workspace) => boolean) => ({
-    isBusy: actOnMany.isPending && actOnMany.variables.action === action,
-    disabled: actOnMany.isPending || !selected.some(can),
-    onClick: () => onMany(action, selected.filter(can))
-  })
-  const deletable = selected.filter(canDelete)
-
   const { mutate } = act
   const { mutate: star } = useFavorite()
   const columns = useMemo(
@@ -173,7 +163,33 @@ export const WorkspaceList = () => {
           onOpen={({ name, owner_name }) => void navigate({ to: "/@{$owner}/$workspace", params: { owner: owner_name, workspace: name } })}
         />
       </div>
-      <SelectionBar count={selection.size} onClear={clear}>
+      <ManyActions count={selection.size} chosen={selected} onDone={clear} />
+      <DeleteDialog workspace={deleting} onClose={() => setDeleting(undefined)} />
+    </Page>
+  )
+}
+
+interface ManyProps {
+  /** How many the user has chosen. Some of them may have been deleted since. */
+  readonly count: number
+  readonly chosen: ReadonlyArray<Workspace>
+  /** Something was done to the chosen ones, or nothing is to be. */
+  readonly onDone: () => void
+}
+
+/** What can be done to several workspaces at once. */
+const ManyActions = ({ chosen, count, onDone }: ManyProps) => {
+  const [isDeleting, setDeleting] = useState(false)
+  const act = useActions()
+  const bulk = (action: "start" | "stop" | "update", can: (workspace: Workspace) => boolean) => ({
+    isBusy: act.isPending && act.variables.action === action,
+    disabled: act.isPending || !chosen.some(can),
+    onClick: () => act.mutate({ action, chosen: chosen.filter(can) }, { onSuccess: onDone })
+  })
+  const deletable = chosen.filter(canDelete)
+  return (
+    <>
+      <SelectionBar count={count} onClear={onDone}>
         <Button size="small" kind="quiet" icon={<Play />} {...bulk("start", canStart)}>
           {actionsText.start}
         </Button>
@@ -187,22 +203,21 @@ export const WorkspaceList = () => {
           size="small"
           kind="quiet"
           icon={<Trash2 />}
-          disabled={actOnMany.isPending || deletable.length === 0}
-          onClick={() => setDeletingMany(true)}
+          disabled={act.isPending || deletable.length === 0}
+          onClick={() => setDeleting(true)}
         >
           {actionsText.delete}
         </Button>
       </SelectionBar>
-      <DeleteDialog workspace={deleting} onClose={() => setDeleting(undefined)} />
       <ConfirmDialog
-        isOpen={isDeletingMany}
-        onClose={() => setDeletingMany(false)}
+        isOpen={isDeleting}
+        onClose={() => setDeleting(false)}
         title={actionsText.deleteManyTitle(deletable.length)}
         description={actionsText.deleteHint}
         action={actionsText.deleteManyAction(deletable.length)}
         isDangerous
         typedName={`delete ${deletable.length}`}
-        onConfirm={() => actOnMany.mutateAsync({ action: "delete", chosen: deletable }).then(clear)}
+        onConfirm={() => act.mutateAsync({ action: "delete", chosen: deletable }).then(onDone)}
       >
         <ul className="ws-names">
           {deletable.slice(0, 20).map(({ id, name, owner_name }) => (
@@ -212,7 +227,7 @@ export const WorkspaceList = () => {
           ))}
         </ul>
       </ConfirmDialog>
-    </Page>
+    </>
   )
 }
 

@@ -31,46 +31,25 @@ interface OneProps extends Shared {
 }
 
 /** One of many, found by typing. */
-export const Combobox = ({ choices, isDisabled = false, label, onChange, placeholder, value, ...rest }: OneProps) => {
+export const Combobox = ({ onChange, value, ...shared }: OneProps) => {
   const [isOpen, setOpen] = useState(false)
-  const chosen = choices.find((choice) => choice.value === value)
-  const field = useField()
+  const chosen = shared.choices.find((choice) => choice.value === value)
   return (
-    <Popover
-      isFitted
-      align="start"
-      label={label}
+    <ChoiceField
+      {...shared}
       isOpen={isOpen}
       onOpenChange={setOpen}
-      trigger={
-        <button
-          type="button"
-          className="input combobox"
-          role="combobox"
-          aria-expanded={isOpen}
-          aria-label={label}
-          disabled={isDisabled}
-          {...field}
-        >
-          {chosen?.icon}
-          <span className={`truncate combobox-value ${chosen === undefined ? "faint" : ""}`}>
-            {chosen?.label ?? value ?? placeholder ?? comboboxText.choose}
-          </span>
-          <ChevronsUpDown aria-hidden />
-        </button>
-      }
+      chosen={value === undefined ? [] : [value]}
+      onChoose={(next) => {
+        onChange(next)
+        setOpen(false)
+      }}
     >
-      <Choices
-        choices={choices}
-        label={label}
-        chosen={value === undefined ? [] : [value]}
-        onChoose={(next) => {
-          onChange(next)
-          setOpen(false)
-        }}
-        {...rest}
-      />
-    </Popover>
+      {chosen?.icon}
+      <span className={`truncate combobox-value ${chosen === undefined ? "faint" : ""}`}>
+        {chosen?.label ?? value ?? shared.placeholder ?? comboboxText.choose}
+      </span>
+    </ChoiceField>
   )
 }
 
@@ -80,51 +59,70 @@ interface ManyProps extends Shared {
 }
 
 /** Some of many. */
-export const MultiCombobox = ({ choices, isDisabled = false, label, onChange, placeholder, values, ...rest }: ManyProps) => {
+export const MultiCombobox = ({ onChange, values, ...shared }: ManyProps) => {
   const [isOpen, setOpen] = useState(false)
+  const labelOf = (value: string): string => shared.choices.find((choice) => choice.value === value)?.label ?? value
+  const without = (value: string): ReadonlyArray<string> => values.filter((other) => other !== value)
+  return (
+    <ChoiceField
+      {...shared}
+      className="combobox-many"
+      isOpen={isOpen}
+      onOpenChange={setOpen}
+      chosen={values}
+      onChoose={(value) => onChange(values.includes(value) ? without(value) : [...values, value])}
+    >
+      {values.length === 0 ? <span className="faint combobox-value">{shared.placeholder ?? comboboxText.choose}</span> : null}
+      {values.map((value) => (
+        <span key={value} className="chip">
+          <span className="truncate">{labelOf(value)}</span>
+          <X
+            aria-hidden
+            onClick={(event) => {
+              event.stopPropagation()
+              onChange(without(value))
+            }}
+          />
+        </span>
+      ))}
+    </ChoiceField>
+  )
+}
+
+interface FieldProps extends ChoicesProps {
+  readonly className?: string
+  readonly isOpen: boolean
+  readonly onOpenChange: (isOpen: boolean) => void
+  /** What is chosen, as the field shows it. */
+  readonly children: ReactNode
+}
+
+/** A field that opens a list of choices. */
+const ChoiceField = ({ children, className = "", isDisabled = false, isOpen, onOpenChange, ...choices }: FieldProps) => {
   const field = useField()
-  const labelOf = (value: string): string => choices.find((choice) => choice.value === value)?.label ?? value
   return (
     <Popover
       isFitted
       align="start"
-      label={label}
+      label={choices.label}
       isOpen={isOpen}
-      onOpenChange={setOpen}
+      onOpenChange={onOpenChange}
       trigger={
         <button
           type="button"
-          className="input combobox combobox-many"
+          className={`input combobox ${className}`}
           role="combobox"
           aria-expanded={isOpen}
-          aria-label={label}
+          aria-label={choices.label}
           disabled={isDisabled}
           {...field}
         >
-          {values.length === 0 ? <span className="faint combobox-value">{placeholder ?? comboboxText.choose}</span> : null}
-          {values.map((value) => (
-            <span key={value} className="chip">
-              <span className="truncate">{labelOf(value)}</span>
-              <X
-                aria-hidden
-                onClick={(event) => {
-                  event.stopPropagation()
-                  onChange(values.filter((other) => other !== value))
-                }}
-              />
-            </span>
-          ))}
+          {children}
           <ChevronsUpDown aria-hidden />
         </button>
       }
     >
-      <Choices
-        choices={choices}
-        label={label}
-        chosen={values}
-        onChoose={(value) => onChange(values.includes(value) ? values.filter((other) => other !== value) : [...values, value])}
-        {...rest}
-      />
+      <Choices {...choices} />
     </Popover>
   )
 }

@@ -41,13 +41,9 @@ const wordBefore = (text: string): string => /(?:[^\s"]|"[^"]*"?)*$/.exec(text)?
 
 const quoted = (value: string): string => (/[\s:"]/.test(value) ? `"${value.replaceAll('"', "")}"` : value)
 
-export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProps) => {
-  const id = useId()
-  const input = useRef<HTMLInputElement>(null)
+/** The text of the line: what is typed reaches the list a moment later, and what changes the list otherwise comes back. */
+const useText = (value: string, onChange: (value: string) => void) => {
   const [text, setText] = useState(value)
-  const [isOpen, setOpen] = useState(false)
-  const [active, setActive] = useState(-1)
-  const [found, setFound] = useState<ReadonlyArray<string>>([])
   const sent = useRef(value)
 
   // The address changed otherwise, such as by the back button
@@ -57,21 +53,27 @@ export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProp
     setText(value)
   }, [value])
 
-  const send = useEffectEvent((next: string) => {
+  const send = (next: string): void => {
     if (next === sent.current) return
     sent.current = next
     onChange(next)
-  })
+  }
+  const sendTyped = useEffectEvent(send)
   useEffect(() => {
-    const timer = setTimeout(() => send(text.trim()), pause)
+    const timer = setTimeout(() => sendTyped(text.trim()), pause)
     return () => clearTimeout(timer)
   }, [text])
+  return { text, setText, send }
+}
 
+/** What the word before the caret may become. */
+const useSuggestions = (keys: ReadonlyArray<FilterKey>, text: string) => {
   const word = wordBefore(text)
   const colon = word.indexOf(":")
   const typedKey = colon === -1 ? undefined : word.slice(0, colon).toLowerCase()
   const typed = word.slice(colon + 1).replaceAll('"', "")
   const key = keys.find((each) => each.key === typedKey)
+  const [found, setFound] = useState<ReadonlyArray<string>>([])
   const ask = useEffectEvent((signal: AbortSignal) => key?.search?.(typed, signal))
   useEffect(() => {
     setFound([])
@@ -95,11 +97,25 @@ export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProp
           .map((each) => ({ text: `${each.key}:`, hint: each.hint, isKey: true }))
           .slice(0, maximumShown + 4)
       : values.slice(0, maximumShown).map((each) => ({ text: each, isKey: false }))
+  return {
+    suggestions,
+    /** The text before the word, and what the word has of a key and its colon. */
+    before: text.slice(0, text.length - word.length),
+    keyText: word.slice(0, colon + 1)
+  }
+}
+
+export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProps) => {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const { send, setText, text } = useText(value, onChange)
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const { before, keyText, suggestions } = useSuggestions(keys, text)
   const isShown = isOpen && suggestions.length > 0
 
   const choose = ({ isKey, text: chosen }: Suggestion): void => {
-    const before = text.slice(0, text.length - word.length)
-    setText(isKey ? `${before}${chosen}` : `${before}${word.slice(0, colon + 1)}${quoted(chosen)} `)
+    setText(isKey ? `${before}${chosen}` : `${before}${keyText}${quoted(chosen)} `)
     setActive(-1)
     setOpen(true)
     input.current?.focus()
@@ -172,24 +188,37 @@ export const Filter = ({ keys, label, onChange, placeholder, value }: FilterProp
           />
         )}
       </span>
-      <ul id={`${id}-list`} className="filter-list" role="listbox" aria-label={filterText.suggestions} hidden={!isShown}>
-        {suggestions.map((suggestion, index) => (
-          <li
-            key={suggestion.text}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === active}
-            className="filter-option"
-            onMouseDown={(event) => {
-              event.preventDefault()
-              choose(suggestion)
-            }}
-          >
-            <span className="mono">{suggestion.text}</span>
-            {suggestion.hint === undefined ? null : <span className="faint truncate">{suggestion.hint}</span>}
-          </li>
-        ))}
-      </ul>
+      <SuggestionList id={id} suggestions={suggestions} active={active} isShown={isShown} onChoose={choose} />
     </div>
   )
 }
+
+interface ListProps {
+  /** What its elements' ids begin with. */
+  readonly id: string
+  readonly suggestions: ReadonlyArray<Suggestion>
+  readonly active: number
+  readonly isShown: boolean
+  readonly onChoose: (suggestion: Suggestion) => void
+}
+
+const SuggestionList = ({ active, id, isShown, onChoose, suggestions }: ListProps) => (
+  <ul id={`${id}-list`} className="filter-list" role="listbox" aria-label={filterText.suggestions} hidden={!isShown}>
+    {suggestions.map((suggestion, index) => (
+      <li
+        key={suggestion.text}
+        id={`${id}-${index}`}
+        role="option"
+        aria-selected={index === active}
+        className="filter-option"
+        onMouseDown={(event) => {
+          event.preventDefault()
+          onChoose(suggestion)
+        }}
+      >
+        <span className="mono">{suggestion.text}</span>
+        {suggestion.hint === undefined ? null : <span className="faint truncate">{suggestion.hint}</span>}
+      </li>
+    ))}
+  </ul>
+)

@@ -183,30 +183,97 @@ const DrawnRow = <Row,>({
 /** Drawn again only if what it shows has changed: the table itself is drawn for each picture while it scrolls. */
 const TableRow = memo(DrawnRow) as typeof DrawnRow
 
-export const Table = <Row,>({
-  columns: allColumns,
-  count,
-  keyOf,
-  label,
-  nameOf,
-  onOpen,
-  onRange,
-  onSelect,
-  onSort,
-  rowAt,
-  rowHeight = 44,
-  scroller,
-  selection,
-  sorting
-}: TableProps<Row>) => {
+/** Selects rows: one, those from the one before to it, or all. */
+const useSelecting = <Row,>({ count, keyOf, onSelect, rowAt, selection }: TableProps<Row>) => {
+  const anchor = useRef<number>(-1)
+  const hasSelection = selection !== undefined && onSelect !== undefined
+
+  const toggle = (index: number, isRange: boolean): void => {
+    if (!hasSelection) return
+    const row = rowAt(index)
+    if (row === undefined) return
+    const next = new Set(selection)
+    const isOn = !next.has(keyOf(row))
+    const from = isRange && anchor.current >= 0 ? anchor.current : index
+    for (let at = Math.min(from, index); at <= Math.max(from, index); at += 1) {
+      const each = rowAt(at)
+      if (each === undefined) continue
+      if (isOn) next.add(keyOf(each))
+      else next.delete(keyOf(each))
+    }
+    anchor.current = index
+    onSelect(next)
+  }
+
+  /** Selects all rows that are loaded, or none if some are selected. */
+  const selectAll = (): void => {
+    if (!hasSelection) return
+    const rows = selection.size > 0 ? [] : Array.from({ length: count }, (_, index) => rowAt(index))
+    onSelect(new Set(rows.flatMap((row) => (row === undefined ? [] : [keyOf(row)]))))
+  }
+  return { hasSelection, toggle, selectAll }
+}
+
+interface Moving<Row> extends Pick<TableProps<Row>, "count" | "onOpen" | "rowAt"> {
+  /** The row that has the focus, or had it. */
+  readonly active: number
+  readonly focusRow: (index: number) => void
+  readonly toggle: (index: number, isRange: boolean) => void
+}
+
+/** Moves, selects and opens with keys. The function hears those of the table itself. */
+const useRowKeys = <Row,>({ active, count, focusRow, onOpen, rowAt, toggle }: Moving<Row>) => {
+  useKeys({
+    j: () => focusRow(active + 1),
+    k: () => focusRow(active - 1),
+    x: (event) => toggle(active, event.shiftKey)
+  })
+
+  return (event: KeyboardEvent): void => {
+    if (!isWithin(event) || event.metaKey || event.ctrlKey || event.altKey) return
+    if (event.target instanceof HTMLInputElement) return
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      Home: 0,
+      End: count - 1,
+      PageDown: active + 10,
+      PageUp: active - 10
+    }
+    const to = moves[event.key]
+    if (to !== undefined) {
+      event.preventDefault()
+      focusRow(to)
+    } else if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.dataset["index"] !== undefined) {
+      const row = rowAt(Number(event.target.dataset["index"]))
+      if (row !== undefined) onOpen?.(row)
+    }
+  }
+}
+
+export const Table = <Row,>(props: TableProps<Row>) => {
+  const {
+    columns: allColumns,
+    count,
+    keyOf,
+    label,
+    nameOf,
+    onOpen,
+    onRange,
+    onSort,
+    rowAt,
+    rowHeight = 44,
+    scroller,
+    selection,
+    sorting
+  } = props
   const frame = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
   const columns = useMemo(() => allColumns.filter(({ from = 0 }) => width >= from), [allColumns, width])
   const [active, setActive] = useState(-1)
-  const anchor = useRef<number>(-1)
   const offset = useOffset(body, scroller)
-  const hasSelection = selection !== undefined && onSelect !== undefined
+  const { hasSelection, selectAll, toggle } = useSelecting(props)
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller?.current ?? mainArea(),
@@ -233,56 +300,7 @@ export const Table = <Row,>({
     else row.focus({ preventScroll: true })
   }
 
-  const toggle = (index: number, isRange: boolean): void => {
-    if (!hasSelection) return
-    const row = rowAt(index)
-    if (row === undefined) return
-    const next = new Set(selection)
-    const isOn = !next.has(keyOf(row))
-    const from = isRange && anchor.current >= 0 ? anchor.current : index
-    for (let at = Math.min(from, index); at <= Math.max(from, index); at += 1) {
-      const each = rowAt(at)
-      if (each === undefined) continue
-      if (isOn) next.add(keyOf(each))
-      else next.delete(keyOf(each))
-    }
-    anchor.current = index
-    onSelect(next)
-  }
-
-  useKeys({
-    j: () => focusRow(active + 1),
-    k: () => focusRow(active - 1),
-    x: (event) => toggle(active, event.shiftKey)
-  })
-
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (!isWithin(event) || event.metaKey || event.ctrlKey || event.altKey) return
-    if (event.target instanceof HTMLInputElement) return
-    const moves: Readonly<Record<string, number>> = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      Home: 0,
-      End: count - 1,
-      PageDown: active + 10,
-      PageUp: active - 10
-    }
-    const to = moves[event.key]
-    if (to !== undefined) {
-      event.preventDefault()
-      focusRow(to)
-    } else if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.dataset["index"] !== undefined) {
-      const row = rowAt(Number(event.target.dataset["index"]))
-      if (row !== undefined) onOpen?.(row)
-    }
-  }
-
-  /** Selects all rows that are loaded, or none if some are selected. */
-  const selectAll = (): void => {
-    if (!hasSelection) return
-    const rows = selection.size > 0 ? [] : Array.from({ length: count }, (_, index) => rowAt(index))
-    onSelect(new Set(rows.flatMap((row) => (row === undefined ? [] : [keyOf(row)]))))
-  }
+  const onKeyDown = useRowKeys({ active, count, focusRow, onOpen, rowAt, toggle })
   const template = `${hasSelection ? "36px " : ""}${columns.map(({ width = "minmax(0, 1fr)" }) => width).join(" ")}`
   const onToggle = useSame(toggle)
   const onPress = useSame((index: number, isShift: boolean) => {
@@ -306,7 +324,7 @@ export const Table = <Row,>({
         template={template}
         sorting={sorting}
         onSort={onSort}
-        selected={hasSelection ? selection.size : undefined}
+        selected={hasSelection ? selection?.size : undefined}
         count={count}
         onSelectAll={selectAll}
       />

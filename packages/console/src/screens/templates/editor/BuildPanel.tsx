@@ -56,11 +56,10 @@ const parts: ReadonlyArray<Part> = ["log", "form", "resources", "changes"]
 
 type Values = ReadonlyArray<{ readonly name: string; readonly value: string }>
 
-export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, onPublished, source, template, version }: Props) => {
-  const [part, setPart] = useState<Part>("log")
-  const [values, setValues] = useState<Values>([])
-  const [asked, setAsked] = useState<"publish" | "values" | undefined>()
-  const { data: result } = useQuery({ ...versionQuery(built?.id ?? ""), enabled: built !== undefined })
+type BuildOf = Pick<Props, "template" | "version" | "source" | "files" | "keep"> & { readonly onBuilt: (built: Built) => void }
+
+/** Builds the files, and cancels such a build. */
+const useBuild = ({ files, keep, onBuilt, source, template, version }: BuildOf) => {
   const build = useMutation({
     mutationFn: async (given: Values) => {
       // If the session has ended, the way to the login leads away from the page
@@ -84,7 +83,6 @@ export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, 
     },
     onSuccess: (next) => {
       onBuilt(next)
-      setPart("log")
       void refreshTemplates()
     },
     onError: notifyError
@@ -93,6 +91,22 @@ export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, 
     mutationFn: (id: string) => templateVersions.cancelTemplateVersion(client, { templateversion: id }),
     onSettled: refreshTemplates,
     onError: notifyError
+  })
+  return { build, cancel }
+}
+
+export const BuildPanel = (props: Props) => {
+  const { built, files, isPublished, onBuilt, onPlace, onPublished, source, template } = props
+  const [part, setPart] = useState<Part>("log")
+  const [values, setValues] = useState<Values>([])
+  const [asked, setAsked] = useState<"publish" | "values" | undefined>()
+  const { data: result } = useQuery({ ...versionQuery(built?.id ?? ""), enabled: built !== undefined })
+  const { build, cancel } = useBuild({
+    ...props,
+    onBuilt: (next) => {
+      onBuilt(next)
+      setPart("log")
+    }
   })
   const isBuilding = build.isPending || (result !== undefined && isMoving(result.job))
   const isCurrent = built !== undefined && built.files === files
@@ -112,22 +126,7 @@ export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, 
   return (
     <section className="te-panel" aria-label={sourceText.panel}>
       <div className="te-panel-head">
-        <div className="te-parts" role="tablist" aria-label={sourceText.tabs.label}>
-          {parts.map((each) => (
-            <button
-              key={each}
-              type="button"
-              role="tab"
-              id={`te-tab-${each}`}
-              aria-selected={part === each}
-              aria-controls="te-part"
-              className="tab"
-              onClick={() => setPart(each)}
-            >
-              {sourceText.tabs[each]}
-            </button>
-          ))}
-        </div>
+        <PartTabs part={part} onPart={setPart} />
         <div className="te-panel-actions">
           {result === undefined ? null : <Status {...importState(result.job)}>{importState(result.job).label}</Status>}
           {built !== undefined && !isCurrent && !isBuilding ? <span className="faint te-stale">{sourceText.stale}</span> : null}
@@ -199,6 +198,25 @@ export const BuildPanel = ({ built, files, isPublished, keep, onBuilt, onPlace, 
     </section>
   )
 }
+
+const PartTabs = ({ onPart, part }: { readonly part: Part; readonly onPart: (part: Part) => void }) => (
+  <div className="te-parts" role="tablist" aria-label={sourceText.tabs.label}>
+    {parts.map((each) => (
+      <button
+        key={each}
+        type="button"
+        role="tab"
+        id={`te-tab-${each}`}
+        aria-selected={part === each}
+        aria-controls="te-part"
+        className="tab"
+        onClick={() => onPart(each)}
+      >
+        {sourceText.tabs[each]}
+      </button>
+    ))}
+  </div>
+)
 
 interface BuildLogProps {
   readonly version: string

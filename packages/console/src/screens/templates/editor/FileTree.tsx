@@ -29,11 +29,10 @@ interface Props {
 
 const without = (files: Files, path: string): Files => new Map([...files].filter(([each]) => each !== path))
 
-export const FileTree = ({ changes, files, onFiles, onSelect, others, selected }: Props) => {
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const [asked, setAsked] = useState<{ readonly rename?: string } | undefined>()
-  const [isOver, setOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
+type Changing = Pick<Props, "files" | "others" | "onFiles" | "selected" | "onSelect">
+
+/** Adds and removes files. */
+const useChanges = ({ files, onFiles, onSelect, others, selected }: Changing) => {
   // Files may be typed into while an uploaded one is read
   const newest = useRef(files)
   useEffect(() => {
@@ -80,6 +79,16 @@ export const FileTree = ({ changes, files, onFiles, onSelect, others, selected }
     })
   }
 
+  return { add, remove }
+}
+
+export const FileTree = (props: Props) => {
+  const { changes, files, onFiles, onSelect, others, selected } = props
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const [asked, setAsked] = useState<{ readonly rename?: string } | undefined>()
+  const [isOver, setOver] = useState(false)
+  const { add, remove } = useChanges(props)
+  const from = asked?.rename
   return (
     <nav
       className={`te-tree ${isOver ? "te-tree-over" : ""}`}
@@ -96,89 +105,46 @@ export const FileTree = ({ changes, files, onFiles, onSelect, others, selected }
         void add([...event.dataTransfer.files])
       }}
     >
-      <div className="te-tree-head">
-        <span className="te-tree-title">{sourceText.files}</span>
-        <IconButton size="small" label={sourceText.newFile} icon={<FilePlus2 />} onClick={() => setAsked({})} />
-        <IconButton size="small" label={sourceText.upload} icon={<Upload />} onClick={() => input.current?.click()} />
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label={sourceText.upload}
-          onChange={(event) => {
-            void add([...(event.target.files ?? [])])
-            event.target.value = ""
-          }}
-        />
-      </div>
+      <TreeHead onNew={() => setAsked({})} onFiles={add} />
       <ul className="te-rows">
-        {treeRows(files.keys(), closed).map(({ depth, isFolder, name, path }) => {
-          const change = changes.get(path)?.kind
-          const indent = { paddingLeft: 8 + depth * 14 }
-          return (
-            <li key={`${isFolder ? "folder" : "file"} ${path}`} className="te-row" data-selected={path === selected || undefined}>
-              {isFolder ? (
-                <button
-                  type="button"
-                  className="te-file"
-                  style={indent}
-                  aria-expanded={!closed.has(path)}
-                  onClick={() =>
-                    setClosed(closed.has(path) ? new Set([...closed].filter((each) => each !== path)) : new Set([...closed, path]))
-                  }
-                >
-                  {closed.has(path) ? <ChevronRight aria-hidden /> : <ChevronDown aria-hidden />}
-                  <span className="truncate" title={path}>
-                    {name}
-                  </span>
-                </button>
-              ) : (
-                <>
-                  <button
-                    type="button"
-                    className="te-file"
-                    style={indent}
-                    aria-current={path === selected || undefined}
-                    onClick={() => onSelect(path)}
-                  >
-                    <File aria-hidden />
-                    <span className="truncate" title={path}>
-                      {name}
-                    </span>
-                    {change === undefined ? null : (
-                      <span className={`te-mark te-mark-${change}`}>{change === "added" ? sourceText.added : sourceText.changed}</span>
-                    )}
-                  </button>
-                  <Menu
-                    label={sourceText.actionsOf(path)}
-                    trigger={<IconButton className="te-more" size="small" label={sourceText.actionsOf(path)} icon={<EllipsisVertical />} />}
-                  >
-                    <MenuItem icon={<PencilLine />} onSelect={() => setAsked({ rename: path })}>
-                      {sourceText.rename}
-                    </MenuItem>
-                    <MenuItem icon={<Trash2 />} isDangerous onSelect={() => remove(path)}>
-                      {sourceText.delete}
-                    </MenuItem>
-                  </Menu>
-                </>
-              )}
-            </li>
-          )
-        })}
+        {treeRows(files.keys(), closed).map(({ depth, isFolder, name, path }) => (
+          <li key={`${isFolder ? "folder" : "file"} ${path}`} className="te-row" data-selected={path === selected || undefined}>
+            {isFolder ? (
+              <FolderRow
+                depth={depth}
+                name={name}
+                path={path}
+                isOpen={!closed.has(path)}
+                onToggle={() =>
+                  setClosed(closed.has(path) ? new Set([...closed].filter((each) => each !== path)) : new Set([...closed, path]))
+                }
+              />
+            ) : (
+              <FileRow
+                depth={depth}
+                name={name}
+                path={path}
+                change={changes.get(path)?.kind}
+                isSelected={path === selected}
+                onSelect={() => onSelect(path)}
+                onRename={() => setAsked({ rename: path })}
+                onRemove={() => remove(path)}
+              />
+            )}
+          </li>
+        ))}
       </ul>
       <Dialog
         isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}
-        title={asked?.rename === undefined ? sourceText.newFile : sourceText.renameTitle(asked.rename)}
+        title={from === undefined ? sourceText.newFile : sourceText.renameTitle(from)}
       >
         <PathForm
           files={files}
           others={others}
-          from={asked?.rename}
+          from={from}
           onClose={() => setAsked(undefined)}
           onPath={(path) => {
-            const from = asked?.rename
             onFiles((before) => {
               const file = from === undefined ? undefined : before.get(from)
               return new Map(from === undefined ? before : without(before, from)).set(
@@ -194,6 +160,84 @@ export const FileTree = ({ changes, files, onFiles, onSelect, others, selected }
     </nav>
   )
 }
+
+interface HeadProps {
+  readonly onNew: () => void
+  readonly onFiles: (files: ReadonlyArray<globalThis.File>) => Promise<void>
+}
+
+const TreeHead = ({ onFiles, onNew }: HeadProps) => {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <div className="te-tree-head">
+      <span className="te-tree-title">{sourceText.files}</span>
+      <IconButton size="small" label={sourceText.newFile} icon={<FilePlus2 />} onClick={onNew} />
+      <IconButton size="small" label={sourceText.upload} icon={<Upload />} onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={sourceText.upload}
+        onChange={(event) => {
+          void onFiles([...(event.target.files ?? [])])
+          event.target.value = ""
+        }}
+      />
+    </div>
+  )
+}
+
+interface RowProps {
+  /** Folders above it. */
+  readonly depth: number
+  readonly name: string
+  readonly path: string
+}
+
+const indentOf = (depth: number) => ({ paddingLeft: 8 + depth * 14 })
+
+const FolderRow = ({ depth, isOpen, name, onToggle, path }: RowProps & { readonly isOpen: boolean; readonly onToggle: () => void }) => (
+  <button type="button" className="te-file" style={indentOf(depth)} aria-expanded={isOpen} onClick={onToggle}>
+    {isOpen ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}
+    <span className="truncate" title={path}>
+      {name}
+    </span>
+  </button>
+)
+
+interface FileRowProps extends RowProps {
+  readonly change: FileChange["kind"] | undefined
+  readonly isSelected: boolean
+  readonly onSelect: () => void
+  readonly onRename: () => void
+  readonly onRemove: () => void
+}
+
+const FileRow = ({ change, depth, isSelected, name, onRemove, onRename, onSelect, path }: FileRowProps) => (
+  <>
+    <button type="button" className="te-file" style={indentOf(depth)} aria-current={isSelected || undefined} onClick={onSelect}>
+      <File aria-hidden />
+      <span className="truncate" title={path}>
+        {name}
+      </span>
+      {change === undefined ? null : (
+        <span className={`te-mark te-mark-${change}`}>{change === "added" ? sourceText.added : sourceText.changed}</span>
+      )}
+    </button>
+    <Menu
+      label={sourceText.actionsOf(path)}
+      trigger={<IconButton className="te-more" size="small" label={sourceText.actionsOf(path)} icon={<EllipsisVertical />} />}
+    >
+      <MenuItem icon={<PencilLine />} onSelect={onRename}>
+        {sourceText.rename}
+      </MenuItem>
+      <MenuItem icon={<Trash2 />} isDangerous onSelect={onRemove}>
+        {sourceText.delete}
+      </MenuItem>
+    </Menu>
+  </>
+)
 
 interface PathProps {
   readonly files: Files

@@ -116,25 +116,7 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
   })
   return (
     <>
-      <PageHeader
-        title={sourceText.title(version.name)}
-        tabTitle={`${sourceText.title(version.name)} · ${template.display_name || template.name}`}
-        crumbs={[
-          { label: templatesText.title, link: { to: "/templates" } },
-          { label: template.display_name || template.name, link: { to: "/templates/$organization/$template", params } },
-          {
-            label: version.name,
-            link: { to: "/templates/$organization/$template/versions/$version", params: { ...params, version: version.name } }
-          }
-        ]}
-        actions={
-          changes.length === 0 ? undefined : (
-            <Button icon={<Undo2 />} onClick={() => setDiscarding(true)}>
-              {sourceText.discard}
-            </Button>
-          )
-        }
-      />
+      <Header template={template} version={version} onDiscard={changes.length === 0 ? undefined : () => setDiscarding(true)} />
       <Notices
         template={template}
         draft={changes.length === 0 ? null : draft}
@@ -202,6 +184,36 @@ const Loaded = ({ draft, name, source: given, template, version }: LoadedProps) 
         onConfirm={async () => blocker.proceed?.()}
       />
     </>
+  )
+}
+
+interface HeaderProps {
+  readonly template: Template
+  readonly version: TemplateVersion
+  /** Absent where nothing is changed. */
+  readonly onDiscard: (() => void) | undefined
+}
+
+const Header = ({ onDiscard, template, version: { name } }: HeaderProps) => {
+  const params = { organization: template.organization_name, template: template.name }
+  const templateName = template.display_name || template.name
+  return (
+    <PageHeader
+      title={sourceText.title(name)}
+      tabTitle={`${sourceText.title(name)} · ${templateName}`}
+      crumbs={[
+        { label: templatesText.title, link: { to: "/templates" } },
+        { label: templateName, link: { to: "/templates/$organization/$template", params } },
+        { label: name, link: { to: "/templates/$organization/$template/versions/$version", params: { ...params, version: name } } }
+      ]}
+      actions={
+        onDiscard === undefined ? undefined : (
+          <Button icon={<Undo2 />} onClick={onDiscard}>
+            {sourceText.discard}
+          </Button>
+        )
+      }
+    />
   )
 }
 

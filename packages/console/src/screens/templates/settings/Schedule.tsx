@@ -50,7 +50,8 @@ const lengthsOf = (template: Template): Readonly<Record<Length, string>> => ({
 
 const isLength = (text: string): boolean => text.trim() !== "" && Number.isFinite(Number(text)) && Number(text) >= 0
 
-const ScheduleForm = ({ template: given }: { readonly template: Template }) => {
+/** What the form holds, and how it is saved. */
+const useSchedule = (given: Template) => {
   // As it was when the form was opened or saved
   const [template, setTemplate] = useState(given)
   const [lengths, setLengths] = useState(() => lengthsOf(given))
@@ -101,88 +102,147 @@ const ScheduleForm = ({ template: given }: { readonly template: Template }) => {
     await refreshTemplates()
   }
 
-  const length = (name: Length, label: string, hint: string) => (
-    <Field label={label} name={name} hint={hint} error={isLength(lengths[name]) ? undefined : settingsText.notNumber}>
-      <Input
-        type="number"
-        min={0}
-        step="any"
-        inputMode="decimal"
-        value={lengths[name]}
-        onChange={(event) => setLengths({ ...lengths, [name]: event.target.value })}
-      />
-    </Field>
-  )
+  return {
+    lengths,
+    setLength: (name: Length, text: string): void => setLengths({ ...lengths, [name]: text }),
+    /** The user has given a new length, which is not "never". */
+    isNewly: (name: Length): boolean => isChanged(name) && Number(lengths[name]) > 0,
+    stopDays,
+    setStopDays,
+    weeks,
+    setWeeks,
+    areWeeksRight,
+    startDays,
+    setStartDays,
+    mayStart,
+    setMayStart,
+    mayStop,
+    setMayStop,
+    isUseReset,
+    setUseReset,
+    isDormancyReset,
+    setDormancyReset,
+    isRight,
+    save
+  }
+}
 
+interface PartProps {
+  readonly schedule: ReturnType<typeof useSchedule>
+}
+
+const ScheduleForm = ({ template }: { readonly template: Template }) => {
+  const schedule = useSchedule(template)
   return (
-    <Form onSubmit={save}>
-      <Section title={settingsText.stop}>
-        <div className="tpl-fields">
-          <div className="tpl-pair">
-            {length("default_ttl_ms", settingsText.ttl, settingsText.ttlHint)}
-            {length("activity_bump_ms", settingsText.bump, settingsText.bumpHint)}
-            {length("time_til_autostop_notify_ms", settingsText.notify, settingsText.notifyHint)}
-          </div>
-          <Checkbox label={settingsText.userStop} checked={mayStop} onChange={(event) => setMayStop(event.target.checked)} />
-          <Field label={settingsText.requiredStop} name="autostop_requirement.days_of_week" hint={settingsText.requiredStopHint}>
-            <DayChoice label={settingsText.requiredStop} days={settingsText.days} chosen={stopDays} onChange={setStopDays} />
-          </Field>
-          {stopDays.length === 0 ? null : (
-            <div className="tpl-pair">
-              <Field
-                label={settingsText.weeks}
-                name="autostop_requirement.weeks"
-                hint={settingsText.weeksHint}
-                error={areWeeksRight ? undefined : settingsText.notWeeks}
-              >
-                <Input type="number" min={1} max={16} value={weeks} onChange={(event) => setWeeks(event.target.value)} />
-              </Field>
-            </div>
-          )}
-        </div>
-      </Section>
-      <Section title={settingsText.start}>
-        <div className="tpl-fields">
-          <Checkbox label={settingsText.userStart} checked={mayStart} onChange={(event) => setMayStart(event.target.checked)} />
-          <Field label={settingsText.startDays} name="autostart_requirement.days_of_week">
-            <DayChoice
-              label={settingsText.startDays}
-              days={settingsText.days}
-              chosen={startDays}
-              onChange={setStartDays}
-              isDisabled={!mayStart}
-            />
-          </Field>
-        </div>
-      </Section>
-      <Section title={settingsText.cleanup}>
-        <div className="tpl-fields">
-          <div className="tpl-pair">
-            {length("failure_ttl_ms", settingsText.failure, settingsText.daysHint)}
-            {length("time_til_dormant_ms", settingsText.dormant, settingsText.dormantHint)}
-            {length("time_til_dormant_autodelete_ms", settingsText.autodelete, settingsText.autodeleteHint)}
-          </div>
-          {isChanged("time_til_dormant_ms") && Number(lengths.time_til_dormant_ms) > 0 ? (
-            <Checkbox
-              label={settingsText.resetUse}
-              hint={settingsText.resetUseHint}
-              checked={isUseReset}
-              onChange={(event) => setUseReset(event.target.checked)}
-            />
-          ) : null}
-          {isChanged("time_til_dormant_autodelete_ms") && Number(lengths.time_til_dormant_autodelete_ms) > 0 ? (
-            <Checkbox
-              label={settingsText.resetDormant}
-              hint={settingsText.resetDormantHint}
-              checked={isDormancyReset}
-              onChange={(event) => setDormancyReset(event.target.checked)}
-            />
-          ) : null}
-        </div>
-      </Section>
+    <Form onSubmit={schedule.save}>
+      <StopPart schedule={schedule} />
+      <StartPart schedule={schedule} />
+      <CleanupPart schedule={schedule} />
       <FormActions>
-        <SubmitButton disabled={!isRight}>{settingsText.save}</SubmitButton>
+        <SubmitButton disabled={!schedule.isRight}>{settingsText.save}</SubmitButton>
       </FormActions>
     </Form>
+  )
+}
+
+const LengthField = ({
+  hint,
+  label,
+  name,
+  schedule: { lengths, setLength }
+}: PartProps & { readonly name: Length; readonly label: string; readonly hint: string }) => (
+  <Field label={label} name={name} hint={hint} error={isLength(lengths[name]) ? undefined : settingsText.notNumber}>
+    <Input
+      type="number"
+      min={0}
+      step="any"
+      inputMode="decimal"
+      value={lengths[name]}
+      onChange={(event) => setLength(name, event.target.value)}
+    />
+  </Field>
+)
+
+const StopPart = ({ schedule }: PartProps) => {
+  const { areWeeksRight, mayStop, setMayStop, setStopDays, setWeeks, stopDays, weeks } = schedule
+  return (
+    <Section title={settingsText.stop}>
+      <div className="tpl-fields">
+        <div className="tpl-pair">
+          <LengthField schedule={schedule} name="default_ttl_ms" label={settingsText.ttl} hint={settingsText.ttlHint} />
+          <LengthField schedule={schedule} name="activity_bump_ms" label={settingsText.bump} hint={settingsText.bumpHint} />
+          <LengthField schedule={schedule} name="time_til_autostop_notify_ms" label={settingsText.notify} hint={settingsText.notifyHint} />
+        </div>
+        <Checkbox label={settingsText.userStop} checked={mayStop} onChange={(event) => setMayStop(event.target.checked)} />
+        <Field label={settingsText.requiredStop} name="autostop_requirement.days_of_week" hint={settingsText.requiredStopHint}>
+          <DayChoice label={settingsText.requiredStop} days={settingsText.days} chosen={stopDays} onChange={setStopDays} />
+        </Field>
+        {stopDays.length === 0 ? null : (
+          <div className="tpl-pair">
+            <Field
+              label={settingsText.weeks}
+              name="autostop_requirement.weeks"
+              hint={settingsText.weeksHint}
+              error={areWeeksRight ? undefined : settingsText.notWeeks}
+            >
+              <Input type="number" min={1} max={16} value={weeks} onChange={(event) => setWeeks(event.target.value)} />
+            </Field>
+          </div>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+const StartPart = ({ schedule: { mayStart, setMayStart, setStartDays, startDays } }: PartProps) => (
+  <Section title={settingsText.start}>
+    <div className="tpl-fields">
+      <Checkbox label={settingsText.userStart} checked={mayStart} onChange={(event) => setMayStart(event.target.checked)} />
+      <Field label={settingsText.startDays} name="autostart_requirement.days_of_week">
+        <DayChoice
+          label={settingsText.startDays}
+          days={settingsText.days}
+          chosen={startDays}
+          onChange={setStartDays}
+          isDisabled={!mayStart}
+        />
+      </Field>
+    </div>
+  </Section>
+)
+
+const CleanupPart = ({ schedule }: PartProps) => {
+  const { isDormancyReset, isNewly, isUseReset, setDormancyReset, setUseReset } = schedule
+  return (
+    <Section title={settingsText.cleanup}>
+      <div className="tpl-fields">
+        <div className="tpl-pair">
+          <LengthField schedule={schedule} name="failure_ttl_ms" label={settingsText.failure} hint={settingsText.daysHint} />
+          <LengthField schedule={schedule} name="time_til_dormant_ms" label={settingsText.dormant} hint={settingsText.dormantHint} />
+          <LengthField
+            schedule={schedule}
+            name="time_til_dormant_autodelete_ms"
+            label={settingsText.autodelete}
+            hint={settingsText.autodeleteHint}
+          />
+        </div>
+        {isNewly("time_til_dormant_ms") ? (
+          <Checkbox
+            label={settingsText.resetUse}
+            hint={settingsText.resetUseHint}
+            checked={isUseReset}
+            onChange={(event) => setUseReset(event.target.checked)}
+          />
+        ) : null}
+        {isNewly("time_til_dormant_autodelete_ms") ? (
+          <Checkbox
+            label={settingsText.resetDormant}
+            hint={settingsText.resetDormantHint}
+            checked={isDormancyReset}
+            onChange={(event) => setDormancyReset(event.target.checked)}
+          />
+        ) : null}
+      </div>
+    </Section>
   )
 }

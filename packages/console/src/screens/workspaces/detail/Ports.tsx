@@ -53,7 +53,8 @@ export const Ports = ({ agent, workspace }: Props) => {
   )
 }
 
-const Panel = ({ agent, workspace }: Props) => {
+/** The ports of an agent, and what may be done with them. */
+const usePorts = ({ agent, workspace }: Props) => {
   const { id, organization_id, owner_id, template_id } = workspace
   const host = useAppHost()
   const queryClient = useQueryClient()
@@ -90,110 +91,139 @@ const Panel = ({ agent, workspace }: Props) => {
     },
     onError: notifyError
   })
-  const isBusy = share.isPending || unshare.isPending
-  const own = (shares.data?.shares ?? []).filter(({ agent_name, share_level }) => agent_name === agent.name && share_level !== "owner")
-  const ports = (listening.data?.ports ?? []).toSorted((one, other) => one.port - other.port)
-  const allowed = levelsUpTo(template.data?.max_port_share_level)
-  /** The address of a port; undefined where ports have no hosts of their own. */
-  const addressOf = (port: number, protocol: Protocol = "http"): string | undefined =>
-    host === undefined || host === ""
-      ? undefined
-      : `${location.protocol}//${host.replace("*", `${port}${protocol === "https" ? "s" : ""}--${agent.name}--${workspace.name}--${workspace.owner_name}`)}/`
+  return {
+    listening,
+    shares,
+    template,
+    share,
+    unshare,
+    mayShare: may.share,
+    isBusy: share.isPending || unshare.isPending,
+    own: (shares.data?.shares ?? []).filter(({ agent_name, share_level }) => agent_name === agent.name && share_level !== "owner"),
+    ports: (listening.data?.ports ?? []).toSorted((one, other) => one.port - other.port),
+    allowed: levelsUpTo(template.data?.max_port_share_level),
+    /** The address of a port; undefined where ports have no hosts of their own. */
+    addressOf: (port: number, protocol: Protocol = "http"): string | undefined =>
+      host === undefined || host === ""
+        ? undefined
+        : `${location.protocol}//${host.replace("*", `${port}${protocol === "https" ? "s" : ""}--${agent.name}--${workspace.name}--${workspace.owner_name}`)}/`
+  }
+}
+
+type PortsOf = ReturnType<typeof usePorts>
+
+const Panel = ({ agent, workspace }: Props) => {
+  const ports = usePorts({ agent, workspace })
+  const port = ports.ports[0]?.port ?? 8080
   return (
     <div className="agent-panel ports">
-      <section>
-        <h3>{portsText.listening}</h3>
-        {listening.isLoadingError ? (
-          <p className="agent-error" role="alert">
-            {listening.error.message}
-          </p>
-        ) : listening.data === undefined ? null : ports.length === 0 ? (
-          <p className="muted">{agent.apps.length === 0 ? portsText.none : portsText.noOther}</p>
-        ) : null}
-        <ul>
-          {ports.map(({ port, process_name }) => (
-            <li key={port} className="ports-row">
-              <PortLink port={port} address={addressOf(port, own.find((each) => each.port === port)?.protocol)} />
-              <span className="truncate faint" title={process_name}>
-                {process_name}
-              </span>
-              {may.share && allowed.length > 0 && !own.some((each) => each.port === port) ? (
-                <IconButton
-                  size="small"
-                  label={portsText.sharePort(port)}
-                  icon={<Share2 />}
-                  disabled={isBusy}
-                  onClick={() => share.mutate({ port, share_level: allowed[0] ?? "owner", protocol: "http" })}
-                />
-              ) : null}
-            </li>
-          ))}
-        </ul>
-        <OpenPort addressOf={addressOf} />
-      </section>
-      <section>
-        <h3>{portsText.sharedTitle}</h3>
-        {shares.isLoadingError ? (
-          <p className="agent-error" role="alert">
-            {shares.error.message}
-          </p>
-        ) : own.length === 0 ? (
-          <p className="muted">{allowed.length === 0 && template.isSuccess ? portsText.notAllowed : portsText.noneShared}</p>
-        ) : null}
-        <ul>
-          {own.map(({ port, protocol, share_level }) => (
-            <li key={port} className="ports-row">
-              <PortLink port={port} address={addressOf(port, protocol)} />
-              {may.share ? (
-                <>
-                  <Select
-                    aria-label={portsText.levelOf(port)}
-                    value={share_level}
-                    disabled={isBusy}
-                    onChange={(event) =>
-                      share.mutate({ port, protocol, share_level: levels.find((level) => level === event.target.value) ?? share_level })
-                    }
-                    choices={[...new Set([...allowed, share_level])].map((value) => ({ value, label: portsText.levels[value] }))}
-                  />
-                  <Select
-                    aria-label={portsText.protocolOf(port)}
-                    value={protocol}
-                    disabled={isBusy}
-                    onChange={(event) => share.mutate({ port, share_level, protocol: event.target.value === "https" ? "https" : "http" })}
-                    choices={[
-                      { value: "http", label: "HTTP" },
-                      { value: "https", label: "HTTPS" }
-                    ]}
-                  />
-                  <IconButton
-                    size="small"
-                    label={portsText.unshare(port)}
-                    icon={<X />}
-                    disabled={isBusy}
-                    onClick={() => unshare.mutate(port)}
-                  />
-                </>
-              ) : (
-                <Badge>{portsText.levels[share_level]}</Badge>
-              )}
-            </li>
-          ))}
-        </ul>
-        {may.share && allowed.length > 0 ? (
-          <ShareForm
-            allowed={allowed}
-            isBusy={isBusy}
-            onShare={(port, share_level, protocol) => share.mutateAsync({ port, share_level, protocol })}
-          />
-        ) : null}
-      </section>
+      <Listening ports={ports} hasApps={agent.apps.length > 0} />
+      <Shared ports={ports} />
       <section>
         <h3>{portsText.forward}</h3>
-        <Code isWrapped text={`atelier port-forward ${workspace.owner_name}/${workspace.name}.${agent.name} ${ports[0]?.port ?? 8080}`} />
+        <Code isWrapped text={`atelier port-forward ${workspace.owner_name}/${workspace.name}.${agent.name} ${port}`} />
       </section>
     </div>
   )
 }
+
+const Listening = ({ hasApps, ports: of }: { readonly ports: PortsOf; readonly hasApps: boolean }) => {
+  const { addressOf, allowed, isBusy, listening, mayShare, own, ports, share } = of
+  return (
+    <section>
+      <h3>{portsText.listening}</h3>
+      {listening.isLoadingError ? (
+        <p className="agent-error" role="alert">
+          {listening.error.message}
+        </p>
+      ) : listening.data === undefined ? null : ports.length === 0 ? (
+        <p className="muted">{hasApps ? portsText.noOther : portsText.none}</p>
+      ) : null}
+      <ul>
+        {ports.map(({ port, process_name }) => (
+          <li key={port} className="ports-row">
+            <PortLink port={port} address={addressOf(port, own.find((each) => each.port === port)?.protocol)} />
+            <span className="truncate faint" title={process_name}>
+              {process_name}
+            </span>
+            {mayShare && allowed.length > 0 && !own.some((each) => each.port === port) ? (
+              <IconButton
+                size="small"
+                label={portsText.sharePort(port)}
+                icon={<Share2 />}
+                disabled={isBusy}
+                onClick={() => share.mutate({ port, share_level: allowed[0] ?? "owner", protocol: "http" })}
+              />
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <OpenPort addressOf={addressOf} />
+    </section>
+  )
+}
+
+const Shared = ({ ports }: { readonly ports: PortsOf }) => {
+  const { addressOf, allowed, isBusy, mayShare, own, share, shares, template } = ports
+  return (
+    <section>
+      <h3>{portsText.sharedTitle}</h3>
+      {shares.isLoadingError ? (
+        <p className="agent-error" role="alert">
+          {shares.error.message}
+        </p>
+      ) : own.length === 0 ? (
+        <p className="muted">{allowed.length === 0 && template.isSuccess ? portsText.notAllowed : portsText.noneShared}</p>
+      ) : null}
+      <ul>
+        {own.map((each) => (
+          <li key={each.port} className="ports-row">
+            <PortLink port={each.port} address={addressOf(each.port, each.protocol)} />
+            {mayShare ? <ShareControls share={each} ports={ports} /> : <Badge>{portsText.levels[each.share_level]}</Badge>}
+          </li>
+        ))}
+      </ul>
+      {mayShare && allowed.length > 0 ? (
+        <ShareForm
+          allowed={allowed}
+          isBusy={isBusy}
+          onShare={(port, share_level, protocol) => share.mutateAsync({ port, share_level, protocol })}
+        />
+      ) : null}
+    </section>
+  )
+}
+
+interface ControlsProps {
+  readonly share: WorkspaceAgentPortShare
+  readonly ports: PortsOf
+}
+
+/** Changes how far a port is shared. */
+const ShareControls = ({ ports: { allowed, isBusy, share, unshare }, share: { port, protocol, share_level } }: ControlsProps) => (
+  <>
+    <Select
+      aria-label={portsText.levelOf(port)}
+      value={share_level}
+      disabled={isBusy}
+      onChange={(event) =>
+        share.mutate({ port, protocol, share_level: levels.find((level) => level === event.target.value) ?? share_level })
+      }
+      choices={[...new Set([...allowed, share_level])].map((value) => ({ value, label: portsText.levels[value] }))}
+    />
+    <Select
+      aria-label={portsText.protocolOf(port)}
+      value={protocol}
+      disabled={isBusy}
+      onChange={(event) => share.mutate({ port, share_level, protocol: event.target.value === "https" ? "https" : "http" })}
+      choices={[
+        { value: "http", label: "HTTP" },
+        { value: "https", label: "HTTPS" }
+      ]}
+    />
+    <IconButton size="small" label={portsText.unshare(port)} icon={<X />} disabled={isBusy} onClick={() => unshare.mutate(port)} />
+  </>
+)
 
 const PortLink = ({ address, port }: { readonly port: number; readonly address: string | undefined }) =>
   address === undefined ? (
