@@ -232,8 +232,7 @@ export const cancels = async (client: Client, machine: Machine): Promise<void> =
 }
 
 /** The owner's daily cost in the default organization. */
-const consumed = async (client: Client) =>
-  (await quotas.getMemberQuota(client, { organization: "default", user: "ada" })).credits_consumed
+const consumed = async (client: Client) => (await quotas.getMemberQuota(client, { organization: "default", user: "ada" })).credits_consumed
 
 /** Starts a workspace that its owner cannot pay for: nothing is made of it. It starts once the owner can. */
 export const keepsToQuotas = async (client: Client, machine: Machine): Promise<void> => {
