@@ -312,6 +312,8 @@ export interface ConnectionLogSSHInfo {
   readonly disconnect_time?: string
   readonly disconnect_reason?: string
   readonly exit_code?: number
+  readonly user?: User
+  readonly user_agent?: string
 }
 
 export interface ConnectionLogWebInfo {

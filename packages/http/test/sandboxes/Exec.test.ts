@@ -230,7 +230,8 @@ describeAgentsOnEach("the right to processes", (server) => {
     const found = await server().call("GET", `/connectionlog?q=username:${member.user.username}&limit=10`, {
       token: server().owner().token
     })
-    expect(found.body).toMatchObject({ count: 3 })
+    const ssh_info = { user: { id: member.user.id }, user_agent: expect.any(String) }
+    expect(found.body).toMatchObject({ count: 3, connection_logs: Array.from({ length: 3 }, () => ({ type: "ssh", ssh_info })) })
   })
 })
 

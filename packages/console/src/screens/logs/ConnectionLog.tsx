@@ -31,8 +31,10 @@ const Course = ({ connection: { connect_time, ssh_info, web_info } }: { readonly
   )
 }
 
-const whoOf = ({ web_info }: Connection): string =>
-  web_info === undefined ? connectionsText.unknown : web_info.user?.name || (web_info.user?.username ?? connectionsText.anonymous)
+const whoOf = ({ ssh_info, web_info }: Connection): string => {
+  const user = web_info === undefined ? ssh_info?.user : web_info.user
+  return user?.name || (user?.username ?? (web_info === undefined ? connectionsText.unknown : connectionsText.anonymous))
+}
 
 const columns: ReadonlyArray<Column<Connection>> = [
   {

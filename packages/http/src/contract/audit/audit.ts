@@ -31,12 +31,14 @@ const counts = {
 
 const AuditLogResponse = Schema.Struct({ audit_logs: Schema.Array(AuditLog), ...counts }).annotations({ identifier: "AuditLogResponse" })
 
-/** A connection that an agent reports. */
+/** A session: one that an agent reports, or one that goes through the service, which knows its user and program. */
 const SshInfo = Schema.Struct({
   connection_id: Uuid.Uuid,
   disconnect_time: Schema.optional(Timestamp.Timestamp),
   disconnect_reason: Schema.optional(Schema.String),
-  exit_code: Schema.optional(Numbers.Integer)
+  exit_code: Schema.optional(Numbers.Integer),
+  user: Schema.optional(User),
+  user_agent: Schema.optional(Schema.String)
 }).annotations({ identifier: "ConnectionLogSSHInfo" })
 
 /** A connection through the service. */

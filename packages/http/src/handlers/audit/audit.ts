@@ -27,7 +27,9 @@ const connectionView = (found: FoundConnection): ConnectionLog => {
       connection_id: connection_id ?? Uuid.nil,
       ...(disconnect_time === null ? {} : { disconnect_time }),
       ...(disconnect_reason === null ? {} : { disconnect_reason }),
-      ...(code === null ? {} : { exit_code: code })
+      ...(code === null ? {} : { exit_code: code }),
+      ...(user === null ? {} : { user: userView(user) }),
+      ...(user_agent === null ? {} : { user_agent })
     }
   }
 }

@@ -29,8 +29,8 @@ const ofAudit = (entry: AuditLog): Entry => ({
     .join("")
 })
 
-const ofConnection = ({ connect_time, id, type, web_info }: ConnectionLog): Entry => {
-  const who = web_info?.user?.username ?? ""
+const ofConnection = ({ connect_time, id, ssh_info, type, web_info }: ConnectionLog): Entry => {
+  const who = (web_info?.user ?? ssh_info?.user)?.username ?? ""
   const what = [connectionsText.types[type], web_info?.slug_or_port ?? "", who].filter((each) => each !== "")
   return { id, at: connect_time, text: what.join(" · ") }
 }
