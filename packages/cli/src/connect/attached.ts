@@ -141,7 +141,9 @@ const takeTerminal = ({ stdin, stdout }: Session, process_: SandboxProcess): (()
 
 const signalNumber = (name: string | null): number => (constants.signals as Readonly<Record<string, number>>)[name ?? ""] ?? 0
 
-/** Runs a command to its end and returns its exit code, or 128 and the number of the signal that ended it. */
+/**
+ * Runs a command to its end and returns its exit code, or 128 and the number of the signal that ended it. What the command has started in the background goes on, as after SSH.
+ */
 export const attached = async (
   sandbox: Sandbox,
   command: Command,
@@ -161,6 +163,7 @@ export const attached = async (
     setTimeout(() => left.abort(new Interrupted()), lastWait).unref()
   }
   signal.addEventListener("abort", interrupt)
+  let hasEnded = false
   try {
     const output = Promise.all([copyOut(child.stdout, stdout), copyOut(child.stderr, stderr)])
     const leave = (): void => left.abort(new Failure({ message: "You have left the workspace.", code: exitCodes.noCommand }))
@@ -172,12 +175,15 @@ export const attached = async (
     })
     await Promise.race([output, leaving])
     const end = await child.wait({ signal: left.signal })
+    hasEnded = !signal.aborted
     return end.exitCode ?? 128 + signalNumber(end.signal)
   } finally {
     signal.removeEventListener("abort", interrupt)
     giveBack()
     stdin.destroy()
+    // To forget a process would end what it has left behind: the agent forgets it by itself
+    if (hasEnded) child.detach()
     // A connection that the user has left may be stuck
-    await child.delete({ signal: AbortSignal.timeout(left.signal.aborted ? leavingTime : lastWait) }).catch(() => child.detach())
+    else await child.delete({ signal: AbortSignal.timeout(left.signal.aborted ? leavingTime : lastWait) }).catch(() => child.detach())
   }
 }
