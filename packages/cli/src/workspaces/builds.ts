@@ -52,17 +52,26 @@ export type Change = Parameters<typeof builds.createWorkspaceBuild>[1]["body"]
 export const underWay = ({ latest_build }: Workspace): WorkspaceBuild | undefined =>
   ["pending", "starting", "stopping", "canceling", "deleting"].includes(latest_build.status) ? latest_build : undefined
 
-/** Begins a build, after the one that is under way. */
+/** Begins a build, after the one that is under way. One that the service has begun meanwhile is as good if it has the same transition: a restart is such a pair. */
 export const beginBuild = async (client: Client, workspace: Workspace, body: Change, session: Session): Promise<WorkspaceBuild> => {
-  const before = underWay(workspace)
-  if (before !== undefined) {
-    session.out.say(`Waiting for the build that is under way (${before.transition}).`)
-    // Its failure does not matter for the next one
-    await followBuild(client, before, session).catch((error: unknown) => {
-      if (!(error instanceof Failure)) throw error
-    })
+  const { out, signal } = session
+  for (let before = underWay(workspace); ;) {
+    if (before !== undefined) {
+      out.say(`Waiting for the build that is under way (${before.transition}).`)
+      // Its failure does not matter for the next one
+      await followBuild(client, before, session).catch((error: unknown) => {
+        if (!(error instanceof Failure)) throw error
+      })
+    }
+    try {
+      return await builds.createWorkspaceBuild(client, { workspace: workspace.id, body: { reason: "cli", ...body } }, { signal })
+    } catch (error) {
+      if (!(error instanceof AtelierError) || error.status !== 409) throw error
+      before = underWay(await workspaces.getWorkspace(client, { workspace: workspace.id }, { signal }))
+      if (before === undefined) throw error
+      if (before.transition === body.transition) return before
+    }
   }
-  return builds.createWorkspaceBuild(client, { workspace: workspace.id, body: { reason: "cli", ...body } }, { signal: session.signal })
 }
 
 /** Waits until a workspace is gone; the build's own log may be gone before its end is read. */

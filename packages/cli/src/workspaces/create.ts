@@ -1,5 +1,5 @@
 /** `create`. */
-import type { Client, Preset, Template } from "@atelier/client"
+import { AtelierError, type Client, type Preset, type Template } from "@atelier/client"
 import * as templateVersions from "@atelier/client/templateVersions"
 import * as users from "@atelier/client/users"
 import * as workspaces from "@atelier/client/workspaces"
@@ -63,10 +63,22 @@ const ownerAndName = async ({ name }: CreateInput, { ask }: Session): Promise<re
   return [owner, workspace]
 }
 
+/** Refuses a name that the owner has used, before the user answers questions. */
+const requireFree = async (client: Client, user: string, workspacename: string, { signal }: Session): Promise<void> => {
+  const taken = await workspaces.getWorkspaceByName(client, { user, workspacename }, { signal }).catch((error: unknown) => {
+    if (error instanceof AtelierError && error.status === 404) return undefined
+    throw error
+  })
+  if (taken !== undefined) {
+    throw new Failure({ message: `There is a workspace "${taken.owner_name}/${taken.name}" already.`, hint: "choose another name." })
+  }
+}
+
 export const create = async (input: CreateInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const client = await session.liveClient()
   const [user, name] = await ownerAndName(input, session)
+  if (session.ask.canAsk) await requireFree(client, user, name, session)
   const template = await templateOf(client, input, session)
   const version = await versionOf(client, template, input.templateVersion, session)
   const preset = await presetOf(client, version, input.preset, session)
@@ -87,7 +99,8 @@ export const create = async (input: CreateInput, session: Session): Promise<void
   const workspace = await workspaces.createWorkspace(client, { user, body }, { signal })
   const title = `${workspace.owner_name}/${workspace.name}`
   if (input.detach) {
-    if (out.format !== "table") out.one(workspace, [])
+    // The answer to a creation leaves some fields empty
+    if (out.format !== "table") out.one(await workspaces.getWorkspace(client, { workspace: workspace.id }, { signal }), [])
     return out.say(`Creating ${title}.`)
   }
   const work = async (): Promise<void> => {
