@@ -102,6 +102,9 @@ const refusals: Readonly<Record<string, string>> = {
   EADDRINUSE: "is in use"
 }
 
+/** Whether the connection of an answer was cut while its bytes came. */
+const isCut = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ECONNRESET"
+
 interface SystemError extends Error {
   readonly code: string
   readonly path?: string | undefined
@@ -142,6 +145,7 @@ export const failureOf = (error: unknown, program: string): Failure => {
     // What the client refuses to send
     if (/^[\w ]+: must /.test(error.message)) return new Failure({ message: error.message, code: exitCodes.usage, cause: error })
   }
+  if (isCut(error)) return new Failure({ message: "The connection to the service was lost.", code: exitCodes.unreachable, cause: error })
   if (isOfSystem(error)) return systemFailure(error)
   return new Failure({ message: error instanceof Error ? error.message : String(error), cause: error })
 }

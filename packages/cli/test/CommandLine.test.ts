@@ -10,6 +10,7 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { breakable } from "./breakable.js"
 import { loginTests } from "./commands/logins.js"
 import { optionTests } from "./commands/options.js"
 import { taskTests } from "./commands/tasks.js"
@@ -134,7 +135,14 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
     expect(JSON.parse(await succeed("restart", "first", "-qo", "json"))).toMatchObject({
       latest_build: { status: "running", build_number: 5 }
     })
+    await succeed("restart", "first", "--detach")
+    expect(JSON.parse(await succeed("start", "first", "-qo", "json"))).toMatchObject({
+      latest_build: { status: "running", build_number: 7 }
+    })
     expect(await service.run(["update", "first"])).toMatchObject({ code: 0, stderr: expect.stringContaining("active version already") })
+    const begun = JSON.parse(await succeed("create", "brief", "-t", "shell", "--detach", "-qo", "json"))
+    expect(begun.latest_build.template_version_name).not.toBe("")
+    await succeed("delete", "brief", "--yes")
 
     expect(await succeed("rename", "first", "second", "-o", "json")).toContain('"second"')
     expect((await service.run(["show", "first"])).code).toBe(4)
@@ -179,6 +187,25 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(none.code).toBe(255)
     })
 
+    it("leaves what a command has started in the background", async () => {
+      const line = "nohup sleep 1000 > /dev/null 2>&1 < /dev/null & echo $!"
+      const pids: Array<number> = []
+      try {
+        for (const args of [
+          ["exec", "box", "-n", "--", "sh", "-c", line],
+          ["ssh", "box", "-n", "--", line]
+        ]) {
+          const { code, stdout } = await service.run(args)
+          expect(code).toBe(0)
+          pids.push(Number(stdout))
+        }
+        const box = await service.ada.sandboxes.get((await workspaceNamed(service, "box")).id)
+        for (const pid of pids) expect(await box.exec(`kill -0 ${pid}`)).toMatchObject({ exitCode: 0 })
+      } finally {
+        for (const pid of pids) process.kill(pid, "SIGKILL")
+      }
+    })
+
     it("passes an interruption on", async () => {
       const child = service.start(["exec", "box", "-n", "--", "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; sleep 60 & wait"])
       const done = ended(child)
@@ -198,7 +225,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(await cp("data", "box:projects/new/data")).toMatchObject({ code: 0 })
       expect(await service.run(["cp", "-", "box:from-stdin"], { stdin: "streamed" })).toMatchObject({ code: 0 })
       expect((await cp("box:from-stdin", "-")).stdout).toBe("streamed")
-      expect(await cp("box:tree", "back")).toMatchObject({ code: 0 })
+      expect(await cp("box:tree", "back")).toMatchObject({ code: 0, stderr: "Copied 3 entries, 9 B.\n" })
       expect(await readFile(join(local, "back/link"), "utf8")).toBe("echo run\n")
       expect((await stat(join(local, "back/inner/run.sh"))).mode & 0o777).toBe(0o755)
 
@@ -224,6 +251,16 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect((await box.exec("sha256sum large")).stdout).toContain(createHash("sha256").update(large).digest("hex"))
       expect((await box.files.list(".")).map(({ name }) => name)).toContain("large")
       expect(await arriving()).toBe(false)
+      await rm(join(local, "large"))
+
+      // A connection that is cut in the middle of a copy
+      const way = await breakable(service.url, 8 * 1024 * 1024)
+      const cut = { cwd: local, env: { ATELIER_URL: way.url, ATELIER_TOKEN: await tokenOf(service) } }
+      const told = /was lost\.\nTo do: run the command again: the copy of a file goes on where it was\.\n$/
+      expect(await service.runProgram(["cp", "box:large", "."], cut)).toMatchObject({ code: 6, stderr: expect.stringMatching(told) })
+      way.close()
+      expect(await cp("box:large", ".")).toMatchObject({ code: 0, stderr: expect.stringContaining("Going on after ") })
+      expect(large.equals(await readFile(join(local, "large")))).toBe(true)
       await rm(join(local, "large"))
 
       expect(await cp("box:none", ".")).toMatchObject({ code: 4, stderr: expect.stringContaining("none: does not exist.") })
@@ -345,7 +382,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(await succeed("templates", "edit", "small", "--title", "A small one")).toContain("A small one")
       expect(
         await succeed("templates", "edit", "small", "--rename", "tiny", "--stop-after", "3h", "--description", "It is small.")
-      ).toMatch(/tiny[^]*It is small/)
+      ).toMatch(/tiny[^]*It is small[^]*3h after a start/)
       await succeed("templates", "edit", "tiny", "--rename", "small")
 
       const [first] = JSON.parse(await succeed("templates", "versions", "small", "-o", "json")).filter(
@@ -498,6 +535,18 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       const started = await service.runProgram(["server", "--version"])
       expect(started.code === 0 ? started.stdout : started.stderr).toMatch(/Atelier|is not installed here/)
     })
+  })
+
+  it("says what is missing", async () => {
+    const missing = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr } = await service.run(args)
+      return { code, stderr }
+    }
+    expect(await missing("logs", "box", "--build", "99")).toStrictEqual({
+      code: 4,
+      stderr: expect.stringMatching(/^Error: The workspace "box" has no build 99\.\nTo do: the latest is \d+\.\n$/)
+    })
+    expect(await missing("share", "box", "--user", "nobody")).toStrictEqual({ code: 4, stderr: 'Error: There is no user "nobody".\n' })
   })
 
   it("says what failed, why, and what to do", async () => {

@@ -460,7 +460,10 @@ describe("an archive of a workspace", () => {
     for (const entry of entries)
       archive.entry({ ...entry, linkname: entry.linkname?.replace("OUTSIDE", outside) ?? "" }, entry.type === "file" ? "new" : "")
     archive.finalize()
-    const result = await unpack(Readable.from(archive), inside, new AbortController().signal).then(String, (error: Error) => error.message)
+    const result = await unpack(Readable.from(archive), inside, new AbortController().signal).then(
+      ({ entries }) => String(entries),
+      (error: Error) => error.message
+    )
     const left = { result, outside: await readdir(outside), mode: (await stat(outside)).mode & 0o777 }
     await rm(root, { recursive: true, force: true })
     return left

@@ -46,6 +46,12 @@ export const join = async (client: Client, agent: string, port: number, socket: 
   }
 }
 
+/** Tells why a connection to a port ended that was taken on this machine. */
+export const tellLost = (port: number, error: unknown, { out, program, signal }: Session): void => {
+  const { details, message } = failureOf(error, program)
+  if (!signal.aborted) out.warn([`port ${port}: ${message}`, ...details].join(" "))
+}
+
 /** Listens on this machine; answers the port. */
 export const listen = async (server: Server, host: string, port: number): Promise<number> => {
   server.listen(port, host)
@@ -69,7 +75,7 @@ export const portForward = async (
   { ports, workspace }: { readonly ports: ReadonlyArray<string>; readonly workspace: string },
   session: Session
 ): Promise<void> => {
-  const { out, program, signal } = session
+  const { out, signal } = session
   const forwards = ports.map(readForward)
   const client = await session.liveClient()
   const { agentId } = await reachSandbox(client, workspace, session)
@@ -79,8 +85,7 @@ export const portForward = async (
       const server = createServer((socket) => {
         join(client, agentId, remote, socket, signal).catch((error: unknown) => {
           socket.destroy()
-          const { details, message } = failureOf(error, program)
-          if (!signal.aborted) out.warn([`port ${remote}: ${message}`, ...details].join(" "))
+          tellLost(remote, error, session)
         })
       })
       servers.push(server)

@@ -3,7 +3,7 @@ import type { Client } from "@atelier/client"
 import { createServer, type Socket } from "node:net"
 import { failureOf } from "../Failure.js"
 import type { Session } from "../Session.js"
-import { join, listen, untilInterrupted } from "./portForward.js"
+import { join, listen, tellLost, untilInterrupted } from "./portForward.js"
 import { reachSandbox } from "./reachSandbox.js"
 
 const version = 5
@@ -70,7 +70,7 @@ const readGreeting = (bytes: Uint8Array): { readonly length: number } | undefine
   return count === undefined || bytes.length < count + 2 ? undefined : { length: count + 2 }
 }
 
-const serve = async (client: Client, agent: string, name: string, socket: Socket, signal: AbortSignal): Promise<void> => {
+const serve = async (client: Client, agent: string, name: string, socket: Socket, session: Session): Promise<void> => {
   socket.on("error", () => {})
   socket.setTimeout(headTime, () => socket.destroy())
   await readPart(socket, readGreeting)
@@ -80,7 +80,10 @@ const serve = async (client: Client, agent: string, name: string, socket: Socket
   if (command !== connectCommand) return void socket.end(reply(replies.commandUnsupported))
   if (!isWorkspace(host, name)) return void socket.end(reply(replies.notAllowed))
   socket.write(reply(replies.succeeded))
-  await join(client, agent, port, socket, signal)
+  await join(client, agent, port, socket, session.signal).catch((error: unknown) => {
+    socket.destroy()
+    tellLost(port, error, session)
+  })
 }
 
 interface ProxyInput {
@@ -93,7 +96,7 @@ export const socksProxy = async ({ port = 1080, workspace }: ProxyInput, session
   const client = await session.liveClient()
   const { agentId, name } = await reachSandbox(client, workspace, session)
   const server = createServer((socket) => {
-    serve(client, agentId, name, socket, signal).catch((error: unknown) => {
+    serve(client, agentId, name, socket, session).catch((error: unknown) => {
       socket.destroy()
       if (!signal.aborted) out.debug(failureOf(error, program).message)
     })

@@ -6,7 +6,7 @@ import { basename, dirname, join, posix } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { reachSandbox } from "../connect/reachSandbox.js"
-import { Failure, exitCodes, usage } from "../Failure.js"
+import { Failure, exitCodes, failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { bytesText, counted } from "../terminal/text.js"
 import { partName } from "./partName.js"
@@ -123,9 +123,19 @@ const download = async (sandbox: Sandbox, path: string, target: End, session: Se
   const place = isDirectory ? join(target.path, basename(entry.path)) : target.path
   if (entry.type !== "directory") return downloadFile(sandbox, path, place, session)
   await mkdir(place, { recursive: true })
-  const received = total(0)
-  const entries = await unpack(Readable.from(received.stream(await sandbox.files.download(path, { signal }))), place, signal)
-  return `${counted("entry", entries, "entries")}, ${bytesText(received.bytes())}`
+  const { bytes, entries } = await unpack(Readable.from(await sandbox.files.download(path, { signal })), place, signal)
+  return `${counted("entry", entries, "entries")}, ${bytesText(bytes)}`
+}
+
+/** Tells the user of a lost connection how the copy goes on. */
+const goingOn = async <A>(work: Promise<A>, { program, signal }: Session): Promise<A> => {
+  try {
+    return await work
+  } catch (cause) {
+    const { code, details, message } = failureOf(cause, program)
+    if (code !== exitCodes.unreachable || signal.aborted) throw cause
+    throw new Failure({ message, details, hint: "run the command again: the copy of a file goes on where it was.", code, cause })
+  }
 }
 
 export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> }, session: Session): Promise<void> => {
@@ -142,7 +152,7 @@ export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> },
     const work = source.kind === "remote" ? download(sandbox, source.path, target, session) : undefined
     const done = work ?? (target.kind === "remote" ? upload(source, sandbox, target.path, session) : undefined)
     if (done === undefined) throw usage("cp: one side must be in a workspace, as WORKSPACE:PATH.")
-    const copied = await session.out.waiting("Copying", done)
+    const copied = await session.out.waiting("Copying", goingOn(done, session))
     session.out.say(`Copied ${copied}.`)
   }
 }

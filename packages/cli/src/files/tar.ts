@@ -74,14 +74,21 @@ const makeDirectory = async (root: string, place: string, mode: number): Promise
   if (place !== root) await chmod(place, (mode & 0o777) | 0o700)
 }
 
-/** Unpacks an archive into a directory that exists; answers the number of its entries. */
-export const unpack = async (archive: Readable, directory: string, signal: AbortSignal): Promise<number> => {
+interface Unpacked {
+  readonly entries: number
+  /** Of the files' contents. */
+  readonly bytes: number
+}
+
+/** Unpacks an archive into a directory that exists. */
+export const unpack = async (archive: Readable, directory: string, signal: AbortSignal): Promise<Unpacked> => {
   const root = await realpath(directory)
   const entries = extract()
   let count = 0
+  let bytes = 0
   const writing = (async () => {
     for await (const entry of entries) {
-      const { linkname, mode = 0o644, name, type } = entry.header
+      const { linkname, mode = 0o644, name, size = 0, type } = entry.header
       const place = await placeIn(root, name)
       if (type === "directory") await makeDirectory(root, place, mode)
       else if (type === "symlink" && typeof linkname === "string") {
@@ -91,11 +98,12 @@ export const unpack = async (archive: Readable, directory: string, signal: Abort
         // A link at this place would take the file elsewhere
         await rm(place, { force: true })
         await pipeline(entry, createWriteStream(place, { flags: "wx", mode: mode & 0o777 }))
+        bytes += size
       }
       entry.resume()
       count++
     }
   })()
   await Promise.all([pipeline(archive, entries, { signal }), writing])
-  return count
+  return { entries: count, bytes }
 }

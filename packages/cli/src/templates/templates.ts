@@ -10,7 +10,7 @@ import { Readable } from "node:stream"
 import { exitCodes, Failure, usage } from "../Failure.js"
 import { packed, unpack } from "../files/tar.js"
 import type { Session } from "../Session.js"
-import { ago } from "../terminal/text.js"
+import { ago, durationText } from "../terminal/text.js"
 import { findTemplate } from "../workspaces/find.js"
 
 export const listTemplates = async (_: object, session: Session): Promise<void> => {
@@ -77,7 +77,7 @@ export const init = async (
 const fetchInto = async (client: Client, { job }: TemplateVersion, folder: string, { signal }: Session): Promise<number> => {
   const bytes = await provisioning.downloadFile(client, { fileID: job.file_id }, { signal })
   await mkdir(folder, { recursive: true })
-  return unpack(Readable.from([bytes]), folder, signal)
+  return (await unpack(Readable.from([bytes]), folder, signal)).entries
 }
 
 interface PullInput {
@@ -253,7 +253,8 @@ export const edit = async (input: EditInput, session: Session): Promise<void> =>
     ["Name", template.name],
     ["Title", template.display_name],
     ["Description", template.description],
-    ["Organization", template.organization_name]
+    ["Organization", template.organization_name],
+    ["Stops", template.default_ttl_ms === 0 ? "by hand" : `${durationText(template.default_ttl_ms)} after a start`]
   ])
 }
 

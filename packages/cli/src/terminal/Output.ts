@@ -24,6 +24,7 @@ export interface Output {
   readonly log: (text: string) => void
   /** Shows what the program waits for until the promise ends: on a terminal with a sign of life. */
   readonly waiting: <A>(text: string, promise: Promise<A>) => Promise<A>
+  /** Whether results may have colours. */
   readonly hasColours: boolean
 }
 
@@ -59,10 +60,9 @@ export const makeOutput = ({ env, format, isDebug, isQuiet, stderr, stdout }: Ou
     if (shown) stderr.write("\r\u001b[K")
     shown = false
   }
-  const colours = hasColours(stderr, env)
   return {
     format,
-    hasColours: colours,
+    hasColours: hasColours(stdout, env),
     list: (rows, columns, none) => {
       if (format === "json") print(`${JSON.stringify(rows, null, 2)}\n`)
       else if (format === "jsonl") print(rows.map((row) => `${JSON.stringify(row)}\n`).join(""))
@@ -88,7 +88,7 @@ export const makeOutput = ({ env, format, isDebug, isQuiet, stderr, stdout }: Ou
       if (isDebug) tell(text)
     },
     log: (text) => {
-      if (!isQuiet) tell(logLine(text, colours))
+      if (!isQuiet) tell(logLine(text, hasColours(stderr, env)))
     },
     waiting: async (text, promise) => {
       if (isQuiet) return promise

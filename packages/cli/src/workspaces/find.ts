@@ -18,7 +18,8 @@ export const placeOf = (text: string): Place => {
   return { owner, workspace, agent }
 }
 
-const notFound = (error: unknown, message: string, hint: string): unknown =>
+/** A refusal with 404 as a failure that says what is missing; any other error as it is. */
+export const notFound = (error: unknown, message: string, hint?: string): unknown =>
   error instanceof AtelierError && error.status === 404 ? new Failure({ message, hint, code: exitCodes.notFound, cause: error }) : error
 
 export const findWorkspace = async (client: Client, text: string, { program, signal }: Session): Promise<Workspace> => {

@@ -9,7 +9,7 @@ import { readDuration } from "../command/Command.js"
 import { exitCodes, Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { ago, durationText } from "../terminal/text.js"
-import { agentIn, findWorkspace } from "./find.js"
+import { agentIn, findWorkspace, notFound } from "./find.js"
 
 interface Named {
   readonly workspace: string
@@ -82,10 +82,18 @@ interface ShareInput extends Named {
   readonly role: "use" | "admin" | "none" | undefined
 }
 
+const userNamed = async (client: Client, user: string, { signal }: Session) => {
+  try {
+    return await users.getUser(client, { user }, { signal })
+  } catch (error) {
+    throw notFound(error, `There is no user "${user}".`)
+  }
+}
+
 export const share = async ({ role = "use", user, workspace: name }: ShareInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const { client, found } = await prepared(name, session)
-  const ids = await Promise.all(user.map(async (each) => (await users.getUser(client, { user: each }, { signal })).id))
+  const ids = await Promise.all(user.map(async (each) => (await userNamed(client, each, session)).id))
   if (ids.length > 0) {
     const user_roles = Object.fromEntries(ids.map((id) => [id, role === "none" ? "" : role]))
     await workspaceSharing.updateWorkspaceAcl(client, { workspace: found.id, body: { user_roles } }, { signal })

@@ -1,9 +1,8 @@
 /** The command line on a terminal: what it asks, what keys do, and what a lost connection does to a shell. */
 import { spawn } from "@lydell/node-pty"
-import { once } from "node:events"
-import { connect, createServer, type Socket } from "node:net"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { breakable } from "../breakable.js"
 import { password, program, type Service } from "../service.js"
 
 /** Milliseconds until a terminal has to show what is waited for. */
@@ -52,40 +51,6 @@ const onTerminal = (
         void ended.then(fail)
         look()
       })
-  }
-}
-
-/** A way to a service whose connections can be broken. */
-const breakable = async (target: string) => {
-  const open = new Set<Socket>()
-  const server = createServer((socket) => {
-    const onward = connect(Number(new URL(target).port), "127.0.0.1")
-    for (const [one, other] of [
-      [socket, onward],
-      [onward, socket]
-    ] as const) {
-      open.add(one)
-      one
-        .on("error", () => undefined)
-        .once("close", () => {
-          open.delete(one)
-          other.destroy()
-        })
-      one.pipe(other)
-    }
-  }).listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  const breakAll = (): void => {
-    for (const socket of open) socket.destroy()
-  }
-  return {
-    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
-    breakAll,
-    close: () => {
-      server.close()
-      breakAll()
-    }
   }
 }
 
@@ -147,6 +112,12 @@ export const terminalTests = (get: () => Service, tokenOf: () => Promise<string>
     create.type("2\r")
     await create.until(/ada\/asked is running\./)
     expect(await create.ended).toBe(0)
+    const second = atelier(["create", "-t", "asking"])
+    await second.until(/Name of the workspace: /)
+    second.type("asked\r")
+    // Before it asks for the values
+    await second.until(/asked\r+\nError: There is a workspace "ada\/asked" already\./)
+    expect(await second.ended).toBe(1)
     const remove = atelier(["delete", "asked"])
     await remove.until(/Delete ada\/asked with all files\? \(y\/N\): /)
     remove.type("\r")
