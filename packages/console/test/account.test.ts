@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import { ownerPassword } from "../../../test/http/server.js"
 import { describeConsole, expectWellMade } from "./browser.js"
+import { visitorOf } from "./visiting.js"
 
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqfD5pQ0oQy6bqQ2yS6n1dDPCs7B1Wq8oA0P5tq1pGm ada@laptop"
 
@@ -9,6 +10,8 @@ describeConsole("the settings of a user", (console) => {
   it("show each part, without a barrier and without a sideways scroll", async () => {
     const { open } = console()
     const { context, go, page } = await open("member")
+    await go("/settings")
+    const visit = visitorOf(page)
     for (const [path, heading] of [
       ["/settings", "Profile"],
       ["/settings/security", "Password"],
@@ -21,7 +24,7 @@ describeConsole("the settings of a user", (console) => {
       ["/settings/appearance", "Theme"],
       ["/settings/schedule", "Quiet hours"]
     ] as const) {
-      await go(path)
+      await visit(path)
       await page.getByRole("heading", { level: 2, name: heading, exact: true }).waitFor()
       await expectWellMade(page)
     }

@@ -6,6 +6,7 @@ import { expect, it } from "vitest"
 import { testEngines } from "../../../test/outside/engine.js"
 import { aTemplate } from "../../../test/http/templates.js"
 import { describeConsole, expectWellMade } from "./browser.js"
+import { visitorOf } from "./visiting.js"
 
 describeConsole(
   "what owners set for a deployment",
@@ -68,6 +69,8 @@ describeConsole(
     it("have screens without a barrier and without a sideways scroll", async () => {
       const { open } = console()
       const { context, go, page } = await open("owner")
+      await go("/about")
+      const visit = visitorOf(page)
       for (const [path, seen] of [
         ["/deployment", "Access URL"],
         ["/deployment/options", "Access URL"],
@@ -82,7 +85,7 @@ describeConsole(
         ["/organizations/default/idp-sync?part=roles", "How roles follow from claims"],
         ["/about", "Interface of agents"]
       ] as const) {
-        await go(path)
+        await visit(path)
         await page.getByText(seen, { exact: true }).first().waitFor()
         await expectWellMade(page)
       }

@@ -1,6 +1,7 @@
 /** Users, organizations, groups, roles and the logs, as administrators, auditors and members see them. */
 import { expect, it } from "vitest"
 import { describeConsole, expectWellMade } from "./browser.js"
+import { visitorOf } from "./visiting.js"
 
 const hostile = `<img src="x" onerror="alert(1)">`
 
@@ -9,6 +10,8 @@ describeConsole("the people of a deployment", (console) => {
     const { open, server } = console()
     await server.aMember({ username: "hostile", email: "hostile@example.com", name: hostile })
     const { context, go, page } = await open("owner")
+    await go("/about")
+    const visit = visitorOf(page)
     for (const [path, heading] of [
       ["/users?filter=hostile", "Users"],
       ["/deployment/users/hostile", hostile],
@@ -23,7 +26,7 @@ describeConsole("the people of a deployment", (console) => {
       ["/audit", "Audit log"],
       ["/connectionlog", "Connections"]
     ] as const) {
-      await go(path)
+      await visit(path)
       await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
       await expectWellMade(page)
     }
