@@ -24,7 +24,7 @@ export interface Transport {
    * called again before. The pieces do not change afterwards.
    */
   readonly write?: (pieces: ReadonlyArray<Uint8Array>, done: (error?: TransportError) => void) => void
-  /** Calls back when what was written in the present turn is to be sent together, for `write`. */
+  /** Calls back, for `write`, when the bytes that were written in the present turn can be sent together. */
   readonly soon?: (run: () => void) => void
   readonly receive: (take: (bytes: Uint8Array) => void) => Effect.Effect<void, TransportError>
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>

@@ -118,7 +118,7 @@ it("a stream waits longer before each attempt, up to half a minute", () => {
   expect(Math.max(...waits(5_000))).toBeLessThanOrEqual(30_000)
 })
 
-it("a stream goes on within two seconds after a server is back that was killed twenty seconds ago", async () => {
+it("a stream goes on within two seconds once a killed server is back after twenty", async () => {
   let requests = 0
   const serve = () =>
     createServer((_, response) => {

@@ -1,5 +1,5 @@
 /**
- * What holds for every screen, whoever looks at it: it comes to rest, has no barrier in either theme and no sideways scroll, shows hostile texts as texts,
+ * What holds for every screen and every role: it comes to rest, has no barrier in either theme and no sideways scroll, shows hostile texts as texts,
  * and says so where a role may not see it. `npm test` measures the owner's screens; with `EVERY_SCREEN=1` those of every role.
  */
 import type { Page } from "playwright-core"

@@ -85,7 +85,7 @@ describe("what is dropped", () => {
     await expect(readDropped([entryOf("a", { b: many }), entryOf("c", "")])).rejects.toThrow(TooManyFiles)
   })
 
-  it("and what is chosen have the folders of their files", () => {
+  it("and chosen files have the folders of their files", () => {
     const within = Object.defineProperty(new File([""], "x.ts"), "webkitRelativePath", { value: "src/deep/x.ts" })
     const { files } = chosenFiles([within, Object.defineProperty(new File([""], "y"), "webkitRelativePath", { value: "" })])
     expect(files.map(({ names }) => names)).toStrictEqual([["src", "deep", "x.ts"], ["y"]])

@@ -29,7 +29,7 @@ describeConsole(
       await context.close()
     })
 
-    it("keep what is typed when the session ends, until the user has signed in again", async () => {
+    it("keep the user's input when the session ends, until the next login", async () => {
       const { complaints, open, server } = console()
       const fields = { username: "writer", email: "writer@example.com" }
       const { token } = await server.aPerson({ fields, password, organizationRoles: [] })

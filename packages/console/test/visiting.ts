@@ -38,7 +38,7 @@ export const nextPicture = (): Promise<void> =>
     requestAnimationFrame(() => setTimeout(resolve))
   })
 
-/** Follows the requests of a page, and answers what goes to a screen and waits until it is quiet: it has a heading, no skeleton and no request. */
+/** Follows the requests of a page. Returns a function that goes to a screen and waits until it is quiet: it has a heading, no skeleton and no request. */
 export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
   const open = new Set<Request>()
   page.on("request", (request) => open.add(request))
@@ -47,7 +47,7 @@ export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
   return async (path) => {
     await page.evaluate((to) => history.pushState(null, "", to), path)
     const end = Date.now() + longestWait
-    // What is quiet twice, with a picture between, has drawn what the last answer brought
+    // A screen that is quiet twice, with a picture between, has drawn the last answer
     for (let quiet = 0; quiet < 2;) {
       await page.evaluate(nextPicture)
       const seen = await page.evaluate(unrest)

@@ -67,7 +67,7 @@ const directOf = ({ finish, read, write }: AgentStream): Effect.Effect<DirectStr
     }
   })
 
-/** An error of the socket's own: the stream was open, so what has ended it is no reason why it could not be opened. */
+/** An error of the socket's own: the stream was open, so the cause of its end is no reason why it could not be opened. */
 const lost = ({ message }: Error): Error => new Error(message)
 
 /** The stream as a socket, and how it ends. What the stream has taken has left for it. */

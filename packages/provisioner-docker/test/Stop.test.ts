@@ -11,7 +11,7 @@ import { daemon, docker, giveImage, left, removeAll, skipped } from "./daemon.js
 const grace = Duration.seconds(2)
 
 describe.skipIf(daemon === undefined)(`a stop${skipped}`, { timeout: 120_000 }, () => {
-  it("ends within the grace of the agent and that of its sidecars, all of which ignore the request", async () => {
+  it("ends within the grace of the agent and its sidecars if they ignore the request", async () => {
     giveImage("static", "test-static:1")
     const deployment = `stop-${process.pid}`
     const workspace = Uuid.Uuid.make(randomUUID())

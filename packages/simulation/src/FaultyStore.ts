@@ -1,6 +1,6 @@
 /**
  * The one database of all replicas: SQLite in memory, whose statements happen when the world says so, and fail as it says. A transaction has the database for
- * itself, so what is found is what happens between transactions and single statements.
+ * itself, so a history finds the faults between transactions and single statements.
  */
 import { SqlClient, SqlError, type SqlConnection } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"

@@ -302,7 +302,7 @@ const pool = (waiting: ReadonlyArray<string>): Model<Pool, ClaimCall, string | "
       if (output === "taken") return []
       const names = [...state.names, call.name].toSorted()
       const without = (id: string): Pool => ({ names, waiting: state.waiting.filter((other) => other !== id) })
-      // A workspace of its own is none of those that waited
+      // Its own workspace is not one of those that waited
       if (output !== undefined) return waiting.includes(output) && !state.waiting.includes(output) ? [] : [without(output)]
       return [{ ...state, names }, ...state.waiting.map(without)]
     }

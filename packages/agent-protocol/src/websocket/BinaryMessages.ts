@@ -80,7 +80,7 @@ export class BinaryMessages {
         const from = offset
         offset = Math.min(chunk.length, from + this.left)
         this.left -= offset - from
-        // Not a `Buffer`, of which bytes of messages would remain one
+        // Not a `Buffer`: the bytes of messages would remain one
         if (this.isTaken) this.options.take(new Uint8Array(chunk.buffer, chunk.byteOffset + from, offset - from), this.left === 0)
         else this.options.pass(chunk.subarray(from, offset))
       } else if (this.isOver) {

@@ -93,7 +93,7 @@ export class Outbox {
     this.passOn()
   }
 
-  /** Takes what is to be sent next; undefined where nothing waits. Then `filled` is called once when there is something, or with the end. */
+  /** Takes the next bytes to send; undefined where nothing waits. Then `filled` is called once when there is something, or with the end. */
   take(filled: () => void): Batch | undefined {
     if (this.frames.length === 0) {
       if (!this.hasEnded) this.filled = filled

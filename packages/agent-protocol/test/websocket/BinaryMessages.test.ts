@@ -32,7 +32,7 @@ const split = (bytes: Buffer, sizes: ReadonlyArray<number>): Array<Buffer> => {
   return chunks
 }
 
-/** What is taken and what is passed on of some bytes, and how many messages ended. */
+/** The bytes that were taken, those that were passed on, and the count of messages that ended. */
 const readOf = (chunks: ReadonlyArray<Uint8Array>, isMasked: boolean) => {
   const taken: Array<Uint8Array> = []
   const passed: Array<Uint8Array> = []
@@ -107,7 +107,7 @@ describe("binary messages of a WebSocket", () => {
     }
   })
 
-  it("carry pieces of any sizes, of which none is copied", () => {
+  it("carry pieces of any sizes, and copy none", () => {
     fc.assert(
       fc.property(fc.array(payloads, { minLength: 1, maxLength: 8 }), fc.boolean(), chunkSizes, (pieces, isMasked, sizes) => {
         const { frames, messages } = binaryFrames(pieces, isMasked)
@@ -131,7 +131,7 @@ describe("binary messages of a WebSocket", () => {
     expect(heard).toStrictEqual(["library", "other"])
   })
 
-  it("of which there are none count as sent", async () => {
+  it("that are empty count as sent", async () => {
     const written: Array<Uint8Array> = []
     const sink = { cork: () => undefined, uncork: () => undefined, write: (bytes: Uint8Array) => written.push(bytes) }
     expect(await new Promise((resolve) => writeTogether(sink, [], resolve))).toBe(undefined)

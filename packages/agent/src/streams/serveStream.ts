@@ -5,7 +5,7 @@ import { Duplex } from "node:stream"
 
 const broken = new Error("the stream was broken off")
 
-/** Bytes that wait in a socket to be sent: enough that the next piece of a file is read meanwhile. */
+/** Bytes that wait in a socket to be sent: enough that the next piece of a file is read while they leave. */
 const writableHighWaterMark = 256 * 1024
 
 /** A stream as a socket, and how it ends. */

@@ -24,7 +24,7 @@ it.scoped("a server counts as away once there was no connection for the whole ti
   })
 )
 
-it.scoped("a server that has been away for long counts as away with the next attempt that fails", () =>
+it.scoped("a server that has been away for long counts as away at the next failure", () =>
   Effect.gen(function* () {
     const absence = yield* Absence.make(yield* Effect.makeLatch())
     yield* Effect.fork(Effect.delay(absence.failed, "62 seconds"))
@@ -33,7 +33,7 @@ it.scoped("a server that has been away for long counts as away with the next att
   })
 )
 
-it.scoped("an address that answers nothing holds nobody up for longer than the time", () =>
+it.scoped("an address that does not answer delays its callers for no longer than the time", () =>
   Effect.gen(function* () {
     const absence = yield* Absence.make(yield* Effect.makeLatch())
     const waiting = yield* Effect.fork(Effect.delay(absence.away("10 seconds"), "60 seconds"))

@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty"
 
-/** The size of a terminal in characters: the usual one where there is none, or where a terminal that no one has sized says 0, as `script` and serial lines do. */
+/** The size of a terminal in characters: the usual one without a terminal, or for a terminal without a size, which says 0, as those of `script` and serial lines do. */
 export const sizeOf = ({
   columns,
   rows

@@ -127,7 +127,7 @@ interface EditorPlace {
   readonly folder: string
 }
 
-/** A path as an address has it: a name may have the signs that end one. */
+/** A path in the form of an address: a name may have the signs that end one. */
 const pathOf = (folder: string): string => encodeURI(folder).replaceAll("#", "%23").replaceAll("?", "%3F")
 
 const remoteSsh =

@@ -1,4 +1,4 @@
-/** The options of commands that change what is made, where, and how much is waited for. */
+/** The options of commands that change the result, its place, and how long a command waits. */
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { once } from "node:events"
 import { join } from "node:path"

@@ -160,7 +160,7 @@ export const terminalTests = (get: () => Service, tokenOf: () => Promise<string>
     expect(await outer.ended).toBe(0)
   })
 
-  it("keeps a shell through a lost connection, with the size that the terminal has meanwhile", async () => {
+  it("keeps a shell through a lost connection, in the terminal's new size", async () => {
     const way = await breakable(get().url)
     const shell = atelier(["ssh", "desk"], { ATELIER_URL: way.url, ATELIER_TOKEN: await tokenOf() })
     await shell.until(/desk:\S*\$ /)

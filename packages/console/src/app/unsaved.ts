@@ -18,7 +18,7 @@ export const hasUnsaved = (): boolean => {
   return edited.size > 0
 }
 
-/** Begins to send a form. What it returns notes that the form was sent; what was typed meanwhile was not. */
+/** Begins to send a form. The function that it returns notes that the form was sent, but not the input since then. */
 export const sending = (form: Element): (() => void) => {
   const sent = edited.get(form)
   return () => {

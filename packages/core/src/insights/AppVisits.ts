@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
   yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
 
-  /** The name of an outcome, by which it is noted once in a while; undefined while the connection log has it. */
+  /** The name of an outcome, by which it is noted once in a while; undefined while the connection log shows it. */
   const unnoted = (app: VisitedApp, code: number, actor: Actor, now: number): string | undefined => {
     const user_id = isAnonymous(actor) ? null : actor.userId
     const user_agent = (actor.userAgent ?? "").slice(0, maximumUserAgent)

@@ -21,7 +21,7 @@ export const plainExchange = (
     const body = new Readable({ read: () => connection?.resume() })
     // What happens after the head ends the body, which may have no reader any more
     body.on("error", () => undefined)
-    /** Ends the exchange, and a body that nobody has read yet. */
+    /** Ends the exchange, and an unread body. */
     const end = (): void => {
       isOver = true
       signal.removeEventListener("abort", abort)

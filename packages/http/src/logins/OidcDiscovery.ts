@@ -53,7 +53,7 @@ const withSecret = (secret: string): client.ClientAuth => {
 
 /**
  * Reads the discovery document. Returns an effect that reads it again once it is old. Fails if the provider answers without a usable document. If it does
- * not answer, a loop asks again until it does, and the effect fails meanwhile.
+ * not answer, a loop asks again until it does, and the effect fails until then.
  */
 export const discovery = ({
   clientId,

@@ -47,7 +47,7 @@ export interface Refused {
 /** A sentence, which begins with a capital letter. */
 const sentence = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
 
-/** A field, what is wrong with it below it, and the focus in it if it is the first with a fault. */
+/** A field, its fault below it, and the focus in it if it is the first with a fault. */
 const judgedInput = (field: Field, faults: ReadonlyArray<string>, isFirst: boolean): string => {
   const input = inputOf(field)
   if (faults.length === 0) return input
@@ -56,7 +56,7 @@ const judgedInput = (field: Field, faults: ReadonlyArray<string>, isFirst: boole
 <p class="fault" id="${field.name}-fault">${escaped(faults.map(sentence).join(" "))}</p>`
 }
 
-/** The fields of a form, each with what is wrong with it; and what stands above them: what is wrong with none of them. */
+/** The fields of a form, each with its fault; and above them, the faults of no field. */
 export const judged = (
   fields: ReadonlyArray<Field>,
   refused: Refused | undefined

@@ -101,7 +101,7 @@ export const keepRegistered = (
     const asked = Effect.retry(posted(2 * answerWithin + lateWithin), { times: 1, while: ({ status }) => status === undefined })
     /**
      * A question that is not answered in time is asked again, over another connection: the service may answer, and only the connections that there were be
-     * lost. The first one waits on meanwhile: a service that was slow answers both, and has lost nothing.
+     * lost. The first question waits on: a service that was slow answers both, and has lost nothing.
      */
     const attempt = Effect.gen(function* () {
       connections.asked()

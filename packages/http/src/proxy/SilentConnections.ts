@@ -8,7 +8,7 @@ interface Noted {
 }
 
 /**
- * Watches connections. Whether the service answers at all is found out elsewhere: what is silent on one connection may be an app that has nothing to say.
+ * Watches connections. Another part finds out whether the service answers at all: one silent connection may be that of an app with nothing to say.
  */
 export class SilentConnections {
   readonly #open = new Set<Socket>()

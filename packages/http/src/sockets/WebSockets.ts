@@ -245,7 +245,7 @@ const sendEach = (
 /** Bytes of overhead that a queued message is counted with. */
 const messageOverhead = 64
 
-/** Listens to a socket; `end` is called with why it is over. What is written at once is one write to `connection`. */
+/** Listens to a socket, and calls `end` with the reason of its end. Messages of one turn become one write to `connection`. */
 export const open = (
   webSocket: WebSocket,
   { isStream = false, oneWay, sendWithin = "10 seconds" }: Options,

@@ -9,7 +9,7 @@ export const arrived = Symbol("arrived")
 
 /**
  * Asks the other side from time to time whether it is there, until the function that it returns is called. `lost` is called if nothing arrives then,
- * unless nothing is read here. The other side answers no ping while it reads nothing itself, and sends its own pings meanwhile.
+ * unless nothing is read here. While the other side reads nothing itself, it answers no ping, but sends its own pings.
  */
 export const heartbeat = (
   alarms: Alarms,

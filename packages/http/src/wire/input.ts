@@ -32,7 +32,7 @@ const alternativesId = Symbol.for("@atelier/http/alternatives")
 export const withOneOf = <A, I, R>(body: Schema.Schema<A, I, R>, ...fields: ReadonlyArray<keyof I & string>): Schema.Schema<A, I, R> =>
   body.annotations({ [alternativesId]: fields })
 
-/** The fields of which a body needs one. */
+/** A body needs one of these fields. */
 export const alternativesOf = (ast: AST.Annotated): ReadonlyArray<string> => {
   const fields = ast.annotations[alternativesId]
   return Array.isArray(fields) ? fields : []

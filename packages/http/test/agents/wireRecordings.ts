@@ -90,7 +90,7 @@ export const liveness = {
   sockets: [
     { kind: "documents", pings: [15_000], close: { at: 30_000, code: 1001, reason: "liveness probe failed" } },
     { kind: "events", pings: [15_000], close: { at: 30_000, code: 1001, reason: "liveness probe failed" } },
-    // The WebSocket of an agent is not pinged: yamux asks on top of it. Recorded were 30 and 40 seconds; a lost network is to be noticed sooner
+    // The WebSocket of an agent is not pinged: yamux asks on top of it. Recorded were 30 and 40 seconds; a lost network should be noticed sooner
     { kind: "agent", pings: [5_000], close: { at: 13_000, code: 1000, reason: "" } }
   ]
 } as const

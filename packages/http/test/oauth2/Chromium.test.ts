@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined).each([
       await page.keyboard.press("Tab")
     }
     await page.keyboard.press("Enter")
-    // What is wrong stands below its field, which has the focus
+    // The fault stands below its field, which has the focus
     await page.locator("input:focus[aria-invalid=true]").waitFor()
     expect(await page.locator("input:focus").getAttribute("aria-describedby")).toBe("password-fault")
     await expectAccessible(page)

@@ -64,7 +64,7 @@ class Side {
       return `#${known === -1 ? this.made.push(value) - 1 : known}`
     })
 
-  /** A text of this server as the other one has it. */
+  /** A text of this server in the form of the other one's. */
   readonly for = (other: Side, text: string): string => text.replaceAll(random, (value) => other.made[this.made.indexOf(value)] ?? value)
 
   readonly send = async ({ body, headers, method, target }: FuzzRequest, token: string | undefined) => {

@@ -26,7 +26,7 @@ const revealed = Effect.map(Redacted.value<string>)
 
 for (const [name, database] of databases) {
   layer(agentServices(database))(`host keys on ${name}`, (it) => {
-    it.scoped("are the same for two replicas that make one at the same time, and belong to one workspace", () =>
+    it.scoped("are the same for two replicas that make one at the same time", () =>
       Effect.gen(function* () {
         const [first, second] = [yield* replica(), yield* replica()]
         const { workspace } = yield* aWorkspace()

@@ -100,7 +100,7 @@ export const receive = async (source: AsyncIterable<unknown>, handle: FileHandle
     }
   } finally {
     await writing
-    // The write of what was gathered meanwhile
+    // The write of the bytes that came during the former write
     await writing
   }
   return position

@@ -23,7 +23,7 @@ export interface Tabs {
 
 export const noTabs: Tabs = { all: [], shown: undefined }
 
-/** Streams of one caller are limited, and nobody finds a tab among more. */
+/** The service limits the streams of one caller, and a user finds no tab among more. */
 export const maximumTabs = 16
 
 const maximumName = 64

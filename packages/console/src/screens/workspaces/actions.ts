@@ -18,7 +18,7 @@ type Body = builds.CreateWorkspaceBuildInput["body"]
 
 const build = (workspace: string, body: Body) => builds.createWorkspaceBuild(client, { workspace, body: { ...body, reason } })
 
-/** The server queues the start that follows a stop, also if the page is closed meanwhile: with the template's active version, unless one is named. */
+/** The server queues the start that follows a stop, also if the page is closed before: with the template's active version, unless one is named. */
 const stopThenStart = (workspace: string, parameters: Body["rich_parameter_values"], version?: string) =>
   build(workspace, {
     transition: "stop",
@@ -62,7 +62,7 @@ export const restart = async (workspace: Workspace, parameters?: Body["rich_para
   try {
     return await stopThenStart(id, parameters, latest_build.template_version_id)
   } catch (error) {
-    // Only users who may change the template can have the server start another version than the active one later
+    // Later, the server starts another version than the active one only for users who may change the template
     if (statusOf(error) !== 403) throw error
   }
   notify(actionsText.stayHere(name))

@@ -31,7 +31,7 @@ export const byNumber =
 /** Orders rows by a time. */
 export const byTime = <Row>(timeOf: (row: Row) => string): ((one: Row, other: Row) => number) => byNumber((row) => Date.parse(timeOf(row)))
 
-/** The rows in an order; in their own without one, and where no column has it. */
+/** The rows in an order; in their own without one, and where the order is of no column. */
 export const sortedRows = <Row>(
   rows: ReadonlyArray<Row>,
   columns: ReadonlyArray<Sorted<Row>>,

@@ -2,8 +2,8 @@
 const form = /^([a-z-]+)((?: +[!-+\--:<-~]+)+)$/i
 
 /**
- * Reads an entry of the option `additional-csp-policy`: a directive and its sources, such as `frame-src https://apps.example.com`. Undefined for an entry
- * that is none. deployment.md §3.5.
+ * Reads an entry of the option `additional-csp-policy`: a directive and its sources, such as `frame-src https://apps.example.com`. Undefined for another
+ * entry. deployment.md §3.5.
  */
 export const policyAddition = (entry: string): readonly [directive: string, sources: string] | undefined => {
   const [, directive, sources] = form.exec(entry.trim()) ?? []

@@ -52,7 +52,7 @@ const automaticStatusChange = (
 interface Run {
   /** Users who became dormant in it. */
   lapsed: number
-  /** Users with whom that failed, or who are locked or were seen meanwhile. */
+  /** Users for whom that failed, or who are locked or have been seen since. */
   readonly passedOver: Array<UserId>
 }
 

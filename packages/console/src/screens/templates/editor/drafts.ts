@@ -62,7 +62,7 @@ export const forgetDrafts = async (user: string): Promise<void> => {
   await removeWhere((key) => String(key).startsWith(draftName(user, "")))
 }
 
-/** The draft of this key; null if there is none, or no store. */
+/** The draft of this key; null without a draft, or without a store. */
 export const loadDraft = async (key: string): Promise<Draft | null> => {
   // The editor that was left may still be writing
   await writes.settled(key)

@@ -6,7 +6,7 @@ import { type Draft, isSaving, saveDraft } from "./drafts.js"
 
 export type Files = ReadonlyMap<string, SourceFile>
 
-/** The version that was built last, and of which files. */
+/** The version that was built last, and its files. */
 export interface Built {
   readonly id: string
   readonly files: Files | undefined
@@ -22,7 +22,7 @@ const withChanges = (source: Source, draft: Draft | null): Files => {
 }
 
 interface Options {
-  /** Whose changes of which version these are. */
+  /** The user whose changes these are, and the version that they change. */
   readonly name: string
   readonly source: Source
   /** What was kept before. */

@@ -76,7 +76,7 @@ export const plainPath = (path: string): string =>
     .filter((part) => part !== "" && part !== ".")
     .join("/")
 
-/** Reads an archive. Throws `ArchiveError` for bytes that are none. */
+/** Reads an archive. Throws `ArchiveError` for bytes that are no archive. */
 export const readArchive = (bytes: Uint8Array): Source => {
   const files = new Map<string, SourceFile>()
   const others: Array<Entry> = []

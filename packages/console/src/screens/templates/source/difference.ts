@@ -170,7 +170,7 @@ export const changesOf = (before: Source, after: Source): ReadonlyArray<FileChan
 /** Larger files are not compared by line, in bytes. */
 const maximumCompared = 1_000_000
 
-/** The lines of a changed file; why there are none otherwise. */
+/** The lines of a changed file, or the reason why it has no lines to show. */
 export const linesOfChange = ({ after, before }: FileChange): ReadonlyArray<Line> | "large" | "binary" | "mode" => {
   if (Math.max(before?.content.length ?? 0, after?.content.length ?? 0) > maximumCompared) return "large"
   const [old, next] = [before, after].map((file) => (file === undefined ? "" : textOf(file.content)))

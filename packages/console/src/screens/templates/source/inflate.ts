@@ -17,7 +17,7 @@ export const inflated = async (
   for (let read = await next(); !read.done; read = await next()) {
     length += read.value.length
     if (length > most) {
-      // What is left is not unpacked
+      // The remaining bytes are not unpacked
       void reader.cancel().catch(() => undefined)
       throw new ArchiveError("The archive is too large when it is unpacked.")
     }

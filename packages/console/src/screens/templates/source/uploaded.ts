@@ -37,7 +37,7 @@ const isOfMac = (path: string): boolean => path.startsWith("__MACOSX/")
 
 const partsOf = (path: string): ReadonlyArray<string> => path.split("/").filter((part) => part !== "" && part !== ".")
 
-/** The one folder that holds all these files, as archives of a folder or a repository have it; undefined where there is none. */
+/** The one folder that holds all these files, as in archives of a folder or a repository; undefined without such a folder. */
 const topOf = (files: ReadonlyArray<string>): string | undefined => {
   const tops = new Set(files.map((path) => (partsOf(path).length > 1 ? partsOf(path)[0] : undefined)))
   const [top] = tops

@@ -6,7 +6,7 @@ const end = 0x06054b50
 const entry = 0x02014b50
 const local = 0x04034b50
 
-/** The type of a symbolic link in the attributes of an entry, as Unix has it. */
+/** The type of a symbolic link on Unix, in the attributes of an entry. */
 const linkType = 0o12
 
 export interface ZipEntry {

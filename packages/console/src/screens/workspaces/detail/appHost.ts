@@ -3,7 +3,7 @@ import * as regions from "@atelier/client/regions"
 import { useQuery } from "@tanstack/react-query"
 import { client } from "../../../app/client.js"
 
-/** The pattern of the hosts of apps; empty where there are none. */
+/** The pattern of the hosts of apps; empty where apps have no hosts. */
 export const useAppHost = (): string | undefined =>
   useQuery({
     queryKey: ["app-host"],
