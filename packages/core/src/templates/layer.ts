@@ -6,6 +6,7 @@ import { DryRuns } from "./dryRuns/DryRuns.js"
 import { externalAuthDeclarations } from "./versions/ExternalAuthDeclarations.js"
 import { importJobs } from "./versions/ImportJobs.js"
 import { OwnerMetadata } from "./parameters/OwnerMetadata.js"
+import type { OwnerMetadataRepository } from "./parameters/OwnerMetadataRepository.js"
 import { ParameterForms } from "./parameters/ParameterForms.js"
 import { SourceTags } from "./versions/SourceTags.js"
 import { TemplateCreation } from "./TemplateCreation.js"
@@ -38,4 +39,4 @@ export const adapters = together(dryRunJobs, externalAuthDeclarations, importJob
 
 export const workers = [Worker.start(templateStatistics)]
 
-export type Stored = TemplateRepository | TemplateVersionRepository
+export type Stored = OwnerMetadataRepository | TemplateRepository | TemplateVersionRepository

@@ -1,15 +1,11 @@
 import { Context, Effect, Option } from "effect"
-import { AccessPredicate } from "../../access/decisions/AccessPredicate.js"
 import { organizationMember } from "../../access/roles/OrganizationSystemRoles.js"
-import { GroupRepository } from "../../groups/GroupRepository.js"
-import { GitSshKeyRepository } from "../../identity/secrets/GitSshKey.js"
-import { AccountRepository } from "../../identity/users/AccountRepository.js"
 import type { User } from "../../identity/users/User.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import type { BuildMetadata } from "../../provisioning/engines/ProvisionerEngine.js"
 import { TemplateRepository } from "../TemplateRepository.js"
+import { OwnerMetadataRepository, type StoredOwner } from "./OwnerMetadataRepository.js"
 import type { TemplateVersion } from "../versions/TemplateVersion.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
@@ -29,7 +25,7 @@ export type OwnerFields = Pick<
 
 /** The methods of {@link OwnerMetadata}. */
 export interface OwnerMetadataService {
-  /** The owner of a workspace in an organization. Four statements. */
+  /** The owner of a workspace in an organization. */
   readonly of: (owner: User, organizationId: Uuid) => Effect.Effect<OwnerFields>
 
   /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
@@ -37,36 +33,29 @@ export interface OwnerMetadataService {
 }
 
 const make = Effect.gen(function* () {
-  const groups = yield* GroupRepository
-  const sshKeys = yield* GitSshKeyRepository
-  const accounts = yield* AccountRepository
-  const organizations = yield* OrganizationRepository
+  const stored = yield* OwnerMetadataRepository
   const templates = yield* TemplateRepository
 
   /** Roles of the deployment first; those that follow from the membership stand before those that were given. */
-  const rolesOf = (owner: User, organizationId: Uuid) =>
-    Effect.gen(function* () {
-      const given = (yield* accounts.organizationRoles(owner.id)).find(({ organization_id }) => organization_id === organizationId)
-      const organization = Option.getOrUndefined(yield* organizations.byId(organizationId))
-      const ofMember = given === undefined ? [] : [organizationMember, ...(organization?.default_org_member_roles ?? []), ...given.roles]
-      return [
-        ...[...owner.rbac_roles, "member"].map((name) => ({ name, org_id: "" })),
-        ...Array.from(new Set(ofMember), (name) => ({ name, org_id: organizationId }))
-      ]
-    })
+  const rolesOf = ({ rbac_roles }: User, organizationId: Uuid, { member_roles, organization_roles }: StoredOwner) => {
+    const ofMember = organization_roles === null ? [] : [organizationMember, ...member_roles, ...organization_roles]
+    return [
+      ...[...rbac_roles, "member"].map((name) => ({ name, org_id: "" })),
+      ...Array.from(new Set(ofMember), (name) => ({ name, org_id: organizationId }))
+    ]
+  }
 
   const of = Traced.fn("OwnerMetadata.of")(function* (owner: User, organizationId: Uuid) {
-    const key = yield* sshKeys.ofUser(owner.id)
-    const ofOwner = yield* groups.list({ organization_id: organizationId, has_member: owner.id }, AccessPredicate.True())
+    const found = yield* stored.of(owner.id, organizationId)
     return {
       owner_id: owner.id,
       owner_username: owner.username,
       owner_name: owner.name,
       owner_email: owner.email,
       owner_login_type: owner.login_type,
-      owner_groups: ofOwner.map(({ name }) => name),
-      owner_rbac_roles: yield* rolesOf(owner, organizationId),
-      owner_ssh_public_key: Option.match(key, { onNone: () => "", onSome: ({ public_key }) => public_key })
+      owner_groups: found.groups,
+      owner_rbac_roles: rolesOf(owner, organizationId, found),
+      owner_ssh_public_key: found.public_key ?? ""
     } satisfies Partial<BuildMetadata>
   })
 
