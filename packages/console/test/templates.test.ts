@@ -217,7 +217,7 @@ describeConsole(
       await dialog.getByText("A file of this name exists.").waitFor()
       await dialog.getByLabel("Path").fill("docs/README.md")
       await dialog.getByRole("button", { name: "Create file" }).click()
-      await write("docs/README.md", "# Words")
+      await write("docs/README.md", ["# Words", ...Array.from({ length: 20 }, (_, index) => `Line ${index}.`)].join("\n"))
       await page.getByRole("button", { name: "template.json", exact: true }).click()
       await write("template.json", JSON.stringify({ logs: ["template.json:1:3: not like this"], fails: "plan" }))
       await page.getByRole("button", { name: "Build", exact: true }).click()
@@ -292,6 +292,15 @@ describeConsole(
       await go("/templates/default/edited/prebuilds")
       await page.getByRole("heading", { name: "The active version has no presets" }).waitFor()
       await expectWellMade(page)
+
+      // A difference that begins with equal lines has columns as narrow as others
+      await go("/templates/default/edited/versions/published/edit?file=README.md")
+      await page.getByRole("textbox", { name: "README.md", exact: true }).click()
+      await page.keyboard.press("Control+End")
+      await page.keyboard.insertText("\nThe end.")
+      await page.getByRole("tab", { name: "Changes" }).click()
+      await page.getByRole("button", { name: /^Show \d+ equal lines/ }).waitFor()
+      expect((await page.locator(".diff-number").first().boundingBox())?.width).toBe(48)
       await context.close()
     })
 

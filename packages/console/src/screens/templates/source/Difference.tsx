@@ -110,6 +110,15 @@ const Lines = ({ isSplit, lines, path }: { readonly lines: ReadonlyArray<Line>; 
     <>
       <div className="diff-scroll" tabIndex={0} role="group" aria-label={path}>
         <table className={isSplit ? "diff-lines diff-split" : "diff-lines"}>
+          {isSplit ? (
+            // The first row may be one over all columns, which says no widths
+            <colgroup>
+              <col className="diff-numbers" />
+              <col />
+              <col className="diff-numbers" />
+              <col />
+            </colgroup>
+          ) : null}
           <tbody>
             {visible.map((part, index) =>
               part.kind === "gap" ? (
