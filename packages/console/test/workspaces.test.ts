@@ -8,6 +8,18 @@ import { aWorkspace, getWorkspace } from "../../../test/http/workspaceCalls.js"
 import { manyWorkspaces } from "../../../test/records/manyWorkspaces.js"
 import { describeConsole, expectWellMade } from "./browser.js"
 
+const script = {
+  display_name: "Set up",
+  icon: "",
+  script: "true",
+  cron: "",
+  start_blocks_login: false,
+  run_on_start: true,
+  run_on_stop: false,
+  timeout_seconds: 0,
+  log_path: ""
+}
+
 const hostile = '<img src=x onerror="alert(1)"> \u202Egnirts'
 
 describeConsole(
@@ -22,7 +34,7 @@ describeConsole(
             { name: "size", display_name: "Size", type: "number", default_value: "2", mutable: true, validation_min: 1, validation_max: 4 },
             { name: "note", display_name: hostile, description: hostile, default_value: "", mutable: true }
           ],
-          started: [{ name: "machine" }],
+          started: [{ name: "machine", agents: [{ name: "main", scripts: [script] }] }],
           logs: ["\u001b[32mgreen\u001b[0m", hostile]
         },
         { name: "form", display_name: "Form", description: hostile }
@@ -53,7 +65,9 @@ describeConsole(
       await page.getByRole("button", { name: "Create workspace" }).click()
 
       await page.waitForURL(/\/@member\/first$/)
-      await page.getByText("Running", { exact: true }).first().waitFor()
+      await page.getByText("Connecting", { exact: true }).first().waitFor()
+      // A state is never a colour alone
+      await page.getByRole("list", { name: "Scripts" }).getByText("has not ended yet").waitFor()
       await expectWellMade(page)
       await page.getByRole("link", { name: "Builds", exact: true }).click()
       await page.getByRole("link", { name: /Start #1/ }).click()

@@ -32,6 +32,13 @@ export const workspaceText = {
   allSources: "All sources",
   source: "Source",
   scripts: "Scripts",
+  scriptStates: {
+    none: "has not ended yet",
+    ok: "succeeded",
+    exit_failure: "failed",
+    timed_out: "took too long",
+    pipes_left_open: "left its output open"
+  },
   metadata: "Metadata",
   agentStates: {
     connecting: "Connecting",

@@ -86,6 +86,7 @@ export const AgentCard = ({ agent, workspace }: Props) => {
             <li key={id}>
               <StatusDot tone={status === undefined ? "grey" : status === "ok" ? "green" : "red"} />
               <span className="truncate">{display_name}</span>
+              <span className="faint">{workspaceText.scriptStates[status ?? "none"]}</span>
               {cron === "" ? null : <span className="faint mono">{cron}</span>}
               {exit_code === undefined || exit_code === 0 ? null : <Badge tone="red">{workspaceText.exit(exit_code)}</Badge>}
             </li>
