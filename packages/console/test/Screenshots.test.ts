@@ -6,7 +6,7 @@ import { databases } from "../../../test/store/databases.js"
 import { canBrowse, startConsole, type Window, widths } from "./browser.js"
 import { addressOf, screens, serverPages } from "./screens.js"
 import { plain, seed, seededOptions } from "./seeded.js"
-import { visitorOf } from "./visiting.js"
+import { nextPicture, visitorOf } from "./visiting.js"
 
 /** Where the pictures go; without it none are made. */
 const folder = process.env["SCREENSHOTS"]
@@ -20,6 +20,8 @@ const picture = async ({ page }: Window, name: string): Promise<void> => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
     for (const width of widths) {
       await page.setViewportSize({ width, height: width === 320 ? 720 : 900 })
+      // Charts are drawn again in the other colours and width
+      await page.evaluate(nextPicture)
       await page.screenshot({ path: join(folder ?? "", `${name}-${colorScheme}-${width}.png`) })
     }
   }

@@ -10,7 +10,7 @@ export const portsText = {
   noHost: "This deployment has no hosts for ports: forward them with the command below.",
   sharedTitle: "Shared",
   noneShared: "No port is shared: only you can open them.",
-  notAllowed: "The template does not let ports be shared.",
+  notAllowed: "The template does not let ports be shared. Its settings say how far they may be.",
   share: "Share",
   shareNumber: "Port to share",
   sharePort: (port: number) => `Share port ${port}`,

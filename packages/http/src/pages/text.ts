@@ -57,7 +57,7 @@ export const text = {
   terms: "By signing in you accept the terms of service.",
   forgotten: "Forgotten your password?",
   email: "Email address",
-  username: "User name",
+  username: "Username",
   fullName: "Name (optional)",
   password: "Password",
   newPassword: "New password",

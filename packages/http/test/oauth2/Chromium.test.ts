@@ -104,7 +104,7 @@ describe.skipIf(chromiumPath === undefined).each([
     await page.locator("input:focus[aria-invalid=true]").waitFor()
     expect(await page.locator("input:focus").getAttribute("aria-describedby")).toBe("password-fault")
     await expectAccessible(page)
-    expect(await page.getByLabel("User name", { exact: true }).inputValue()).toBe("owner")
+    expect(await page.getByLabel("Username", { exact: true }).inputValue()).toBe("owner")
     await fill(page, { Password: ownerPassword }, "Create user")
     await page.waitForURL(`${base}/`)
     expect(await page.textContent("main")).toContain("Signed in as owner.")

@@ -58,7 +58,7 @@ export const Gallery = () => {
             ) : undefined
           }
         >
-          {createText.noTemplatesHint}
+          {may.create ? createText.noTemplatesHint : createText.noTemplatesMember}
         </Empty>
       ) : (
         <>
