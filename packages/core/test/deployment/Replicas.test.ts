@@ -1,7 +1,7 @@
 import { type Replica, ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { Cryptography, Ids, Locks, StoreClock, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, it } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Layer, Option, TestClock } from "effect"
+import { type Clock, Context, Deferred, Duration, Effect, Layer, Option, TestClock } from "effect"
 
 /** A store that can be away, and the rows in it. */
 const aStore = () => {
@@ -28,48 +28,60 @@ const aStore = () => {
   return { store, layer: Layer.succeed(ReplicaRepository, repository) }
 }
 
+const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+
+const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
+const held = Layer.mock(Locks, { tryWith: () => Effect.succeedNone })
+
+/** A process that has told of itself in a store, on a clock, and which others it takes for dead and alive. */
+const announced = (layer: Layer.Layer<ReplicaRepository>, locks: Layer.Layer<Locks>, clock?: Clock.Clock) =>
+  Effect.gen(function* () {
+    const onClock: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = (effect) =>
+      clock === undefined ? effect : Effect.withClock(effect, clock)
+    const services = Layer.mergeAll(layer, locks, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+    const replicas = yield* onClock(Effect.provide(Replicas, Layer.provide(Replicas.layer, services)))
+    yield* onClock(replicas.announce)
+    const idsOf = (rows: Effect.Effect<ReadonlyArray<Pick<Replica, "id">>>) => onClock(Effect.map(rows, (each) => each.map(({ id }) => id)))
+    return { replicas, dead: idsOf(replicas.dead), alive: idsOf(replicas.others) }
+  })
+
+/** Has another process tell of itself as the first one did, at an instant. */
+const beats = ({ rows }: { readonly rows: Map<Uuid.Uuid, Replica> }, at: Effect.Effect<Timestamp.Timestamp> = Timestamp.now, id = other) =>
+  Effect.map(at, (updated_at) => {
+    for (const row of [...rows.values()].slice(0, 1)) rows.set(id, { ...row, id, updated_at })
+  })
+
+const silent = Effect.map(Timestamp.now, (now) => Timestamp.minus(now, "4 seconds"))
+
 it.scoped("counts processes as alive for six seconds after the store was away", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
-    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
-    const services = Layer.mergeAll(layer, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
-    yield* replicas.announce
-    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
-    const beat = Effect.map(Timestamp.now, (now) => {
-      for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
-    })
-    const ids = Effect.map(replicas.others, (others) => others.map(({ id }) => id))
+    const { alive } = yield* announced(layer, alone)
+    const beat = beats(store)
     yield* beat
     yield* TestClock.adjust("4 seconds")
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* alive).toStrictEqual([other])
 
     yield* beat
     store.isAway = true
     yield* TestClock.adjust("10 minutes")
     store.isAway = false
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* alive).toStrictEqual([other])
     yield* TestClock.adjust("3 seconds")
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* alive).toStrictEqual([other])
     yield* TestClock.adjust("6 seconds")
-    expect(yield* ids).toStrictEqual([])
+    expect(yield* alive).toStrictEqual([])
     yield* beat
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* alive).toStrictEqual([other])
   })
 )
 
 it.scoped("takes no process for dead while a store that was away answers late", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
-    const held = Layer.mock(Locks, { tryWith: () => Effect.succeedNone })
-    const services = Layer.mergeAll(layer, held, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
-    yield* replicas.announce
-    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
+    const { dead } = yield* announced(layer, held)
     yield* TestClock.adjust("10 seconds")
-    const now = yield* Timestamp.now
-    for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
-    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id))
+    yield* beats(store)
     store.isAway = true
     yield* TestClock.adjust("14 seconds")
     store.isAway = false
@@ -77,28 +89,23 @@ it.scoped("takes no process for dead while a store that was away answers late", 
     // Ten seconds hold the next attempt, and what it waits for
     for (let seconds = 0; seconds < 10; seconds++) {
       yield* TestClock.adjust("1 second")
-      expect(yield* ids).toStrictEqual([])
+      expect(yield* dead).toStrictEqual([])
     }
     store.answersAfter = Duration.zero
     yield* TestClock.adjust("20 seconds")
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* dead).toStrictEqual([other])
   })
 )
 
 it.scoped("takes a silent process for dead while the store answers slowly all the time", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
-    const held = Layer.mock(Locks, { tryWith: () => Effect.succeedNone })
-    const services = Layer.mergeAll(layer, held, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
-    yield* replicas.announce
-    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
-    const now = yield* Timestamp.now
-    for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
+    const { alive, dead } = yield* announced(layer, held)
+    yield* beats(store)
     store.answersAfter = Duration.seconds(2)
     yield* TestClock.adjust("1 minute")
-    expect(yield* replicas.others).toStrictEqual([])
-    expect((yield* replicas.dead).map(({ id }) => id)).toStrictEqual([other])
+    expect(yield* alive).toStrictEqual([])
+    expect(yield* dead).toStrictEqual([other])
   })
 )
 
@@ -107,29 +114,20 @@ it.scoped("takes free locks for those of dead processes only while the store kee
     const { layer, store } = aStore()
     let lost = yield* Deferred.make<never>()
     const locks = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.asSome(Effect.raceFirst(effect, Deferred.await(lost))) })
-    const services = Layer.mergeAll(layer, locks, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
-    yield* replicas.announce
-    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id))
-    const silent = (id: string) =>
-      Effect.map(Timestamp.now, (now) => {
-        const other = Uuid.Uuid.make(id)
-        for (const row of [...store.rows.values()].slice(0, 1))
-          store.rows.set(other, { ...row, id: other, updated_at: Timestamp.minus(now, "4 seconds") })
-        return other
-      })
+    const { dead } = yield* announced(layer, locks)
     yield* TestClock.adjust("10 seconds")
-    const dead = yield* silent("c0000000-0000-4000-8000-000000000001")
-    expect(yield* ids).toStrictEqual([dead])
+    yield* beats(store, silent)
+    expect(yield* dead).toStrictEqual([other])
 
     const former = lost
     lost = yield* Deferred.make<never>()
     yield* Deferred.die(former, "the store was restarted")
     yield* TestClock.adjust("1 second")
-    const waiting = yield* silent("c0000000-0000-4000-8000-000000000002")
-    expect(yield* ids).toStrictEqual([])
+    const waiting = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000002")
+    yield* beats(store, silent, waiting)
+    expect(yield* dead).toStrictEqual([])
     yield* TestClock.adjust("7 seconds")
-    expect(yield* ids).toContain(waiting)
+    expect(yield* dead).toContain(waiting)
   })
 )
 
@@ -142,58 +140,42 @@ it.scoped("takes no process for dead while the processes follow a store whose cl
     const following = Layer.map(layer, (context) =>
       Context.add(context, ReplicaRepository, { ...Context.get(context, ReplicaRepository), time })
     )
-    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
-    const services = Layer.mergeAll(following, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
     yield* TestClock.setTime(Duration.toMillis("1 day"))
     const clock = StoreClock.make(machine, { isOfHost: false })
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services)).pipe(Effect.withClock(clock))
-    yield* Effect.withClock(replicas.announce, clock)
-    const ids = Effect.map(replicas.dead, (dead) => dead.map(({ id }) => id)).pipe(Effect.withClock(clock))
+    const { dead } = yield* announced(following, alone, clock)
     yield* TestClock.adjust("10 seconds")
-    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
-    const beat = Effect.gen(function* () {
-      const now = Option.getOrThrow(yield* time)
-      for (const row of [...store.rows.values()].slice(0, 1)) store.rows.set(other, { ...row, id: other, updated_at: now })
-    })
+    const beat = beats(store, Effect.map(time, Option.getOrThrow))
     yield* beat
-    expect(yield* ids).toStrictEqual([])
+    expect(yield* dead).toStrictEqual([])
 
     setBack = Duration.toMillis("1 hour")
     yield* beat
-    expect(yield* ids).toStrictEqual([])
+    expect(yield* dead).toStrictEqual([])
     // Another process may follow ten seconds later, and tells of itself then
     yield* TestClock.adjust("12 seconds")
-    expect(yield* ids).toStrictEqual([])
+    expect(yield* dead).toStrictEqual([])
     yield* beat
     yield* TestClock.adjust("8 seconds")
-    expect(yield* ids).toStrictEqual([other])
+    expect(yield* dead).toStrictEqual([other])
   })
 )
 
 it.scoped("has a process that was taken for dead back when it tells of itself", () =>
   Effect.gen(function* () {
     const { layer, store } = aStore()
-    const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
-    const services = Layer.mergeAll(layer, alone, Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
-    const replicas = yield* Effect.provide(Replicas, Layer.provide(Replicas.layer, services))
-    yield* replicas.announce
+    const { alive, dead, replicas } = yield* announced(layer, alone)
     yield* TestClock.adjust("10 seconds")
-    const other = Uuid.Uuid.make("c0000000-0000-4000-8000-000000000001")
-    const [own] = store.rows.values()
-    if (own === undefined) return expect.fail("The process has told nothing of itself")
-    const told = (ago: Duration.DurationInput) =>
-      Effect.map(Timestamp.now, (now) => store.rows.set(other, { ...own, id: other, updated_at: Timestamp.minus(now, ago) }))
-    yield* told("4 seconds")
-    const [dead] = yield* replicas.dead
-    if (dead === undefined) return expect.fail("A silent process counts as alive")
-    yield* replicas.missed(dead)
-    expect(yield* replicas.others).toStrictEqual([])
-    expect(yield* replicas.dead).toStrictEqual([])
-    yield* told("0 seconds")
-    expect((yield* replicas.others).map(({ id }) => id)).toStrictEqual([other])
-    yield* replicas.missed(dead)
-    expect((yield* replicas.others).map(({ id }) => id)).toStrictEqual([other])
-    yield* told("4 seconds")
-    expect((yield* replicas.dead).map(({ id }) => id)).toStrictEqual([other])
+    yield* beats(store, silent)
+    const [row] = yield* replicas.dead
+    if (row === undefined) return expect.fail("A silent process counts as alive")
+    yield* replicas.missed(row)
+    expect(yield* alive).toStrictEqual([])
+    expect(yield* dead).toStrictEqual([])
+    yield* beats(store)
+    expect(yield* alive).toStrictEqual([other])
+    yield* replicas.missed(row)
+    expect(yield* alive).toStrictEqual([other])
+    yield* beats(store, silent)
+    expect(yield* dead).toStrictEqual([other])
   })
 )

@@ -65,53 +65,54 @@ const insert = (user_id: UserId, name: string, id: Uuid.Uuid) =>
 describe.each(stores)("encryption keys on %s", (kind, store) => {
   const once = onceOn("encryption keys", kind)
 
-  const onOneStore = (test: (start: (...keys: ReadonlyArray<string>) => Promise<TestServer>) => Promise<void>): Promise<void> =>
+  type Start = (...keys: ReadonlyArray<string>) => Promise<TestServer>
+
+  type Restart = (server: TestServer, ...keys: ReadonlyArray<string>) => Promise<TestServer>
+
+  const onOneStore = (test: (start: Start, restart: Restart) => Promise<void>): Promise<void> =>
     Effect.runPromise(
       Effect.scoped(
         Effect.flatMap(store, (storage) =>
-          Effect.promise(() =>
-            test(async (...keys) => {
+          Effect.promise(() => {
+            const start: Start = async (...keys) => {
               const options = keys.length === 0 ? {} : { options: { externalTokenEncryptionKeys: keys } }
               const server = await startServer(storage, { empty: true, ...options })
               // Their worker's first run may come after a test's last call
               await server.run(Effect.flatMap(CryptoKeys, ({ rotate }) => rotate).pipe(Access.actingAs(SystemActor.cryptoKeyRotator)))
               return server
-            })
-          )
+            }
+            return test(start, (server, ...keys) => server.close().then(() => start(...keys)))
+          })
         )
       )
     )
 
   once("can be introduced, replaced and given up without a value being lost", () =>
-    onOneStore(async (start) => {
+    onOneStore(async (start, restart) => {
       const [first, second, stranger] = [aKey(), aKey(), aKey()]
       let server = await start()
       const { token, user } = await server.aMember()
       const values = ["value of A", "value of B"]
-      const restart = async (...keys: ReadonlyArray<string>) => {
-        await server.close()
-        server = await start(...keys)
-      }
       await create(server, token, "A")
 
-      await restart(first)
+      server = await restart(server, first)
       expect(await delivered(server, user.id)).toStrictEqual(["value of A"])
       expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
       expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 0 })
 
-      await restart(second, first)
+      server = await restart(server, second, first)
       await create(server, token, "B")
       expect(await delivered(server, user.id)).toStrictEqual(values)
       expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
 
-      await restart(second)
+      server = await restart(server, second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
 
-      await restart(stranger)
+      server = await restart(server, stranger)
       expect(await delivered(server, user.id)).toStrictEqual([])
       expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 2 + signingKeys })
 
-      await restart(second)
+      server = await restart(server, second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
       await server.close()
     })
@@ -164,13 +165,9 @@ describe.each(stores)("encryption keys on %s", (kind, store) => {
     }))
 
   once("are replaced in tokens of external providers", () =>
-    onOneStore(async (start) => {
+    onOneStore(async (start, restart) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
-      const restart = async (...keys: ReadonlyArray<string>) => {
-        await server.close()
-        server = await start(...keys)
-      }
       const { user } = await server.aMember()
       const given = {
         access_token: Redacted.make("an access token"),
@@ -187,50 +184,42 @@ describe.each(stores)("encryption keys on %s", (kind, store) => {
             return Option.getOrUndefined(yield* (yield* ExternalAuthTokens).open(link))
           })
         )
-      await restart(second, first)
+      server = await restart(server, second, first)
       expect(await stored()).toStrictEqual(given)
       expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
-      await restart(second)
+      server = await restart(server, second)
       expect(await stored()).toStrictEqual(given)
-      await restart(aKey())
+      server = await restart(server, aKey())
       expect(await stored()).toBeUndefined()
       await server.close()
     })
   )
 
   once("are replaced in keys of AI providers", () =>
-    onOneStore(async (start) => {
+    onOneStore(async (start, restart) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
-      const restart = async (...keys: ReadonlyArray<string>) => {
-        await server.close()
-        server = await start(...keys)
-      }
       const owner = sessionActor({ userId: Uuid.nil, siteRoles: ["owner"], memberships: [] })
       const asOwner = <A, E, R>(use: (providers: AiProviders["Type"]) => Effect.Effect<A, E, R>) =>
         Effect.flatMap(AiProviders, use).pipe(Access.actingAs(owner))
       const given = { type: "openai", name: "p", display_name: "", icon: "", enabled: true, base_url: "https://api.example.com" }
       const { keys } = await server.run(asOwner(({ create }) => create({ ...given, api_keys: [Redacted.make("a key of a provider")] })))
       const stored = async () => (await server.run(asOwner(({ get }) => get("p")))).keys
-      await restart(second, first)
+      server = await restart(server, second, first)
       expect(await stored()).toStrictEqual(keys)
       expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
-      await restart(second)
+      server = await restart(server, second)
       expect(await stored()).toStrictEqual(keys)
-      await restart(aKey())
+      server = await restart(server, aKey())
       expect(await stored()).toStrictEqual([])
       await server.close()
     })
   )
 
   once("are replaced in keys for git, which agents are given all the while", () =>
-    onOneStore(async (start) => {
+    onOneStore(async (start, restart) => {
       const [first, second] = [aKey(), aKey()]
       let server = await start(first)
-      const restart = async (...keys: ReadonlyArray<string>) => {
-        await server.close()
-        server = await start(...keys)
-      }
       const { token, user } = await server.aMember()
       const made = await server.call("PUT", "/users/me/gitsshkey", { token })
       const given = () =>
@@ -242,12 +231,12 @@ describe.each(stores)("encryption keys on %s", (kind, store) => {
       const pair = await given()
       expect(pair).toMatchObject({ _tag: "Right", right: { public_key: made.as(GitSshKey).public_key } })
 
-      await restart(second, first)
+      server = await restart(server, second, first)
       expect(await given()).toStrictEqual(pair)
       expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
-      await restart(second)
+      server = await restart(server, second)
       expect(await given()).toStrictEqual(pair)
-      await restart(aKey())
+      server = await restart(server, aKey())
       expect(await given()).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
       expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 1 + signingKeys })
       await server.close()
