@@ -90,15 +90,12 @@ it.scopedLive(
       isClaimed = true
       yield* server.crash
       yield* server.resume
-      // A state whose answer was cut off is reported again
+      // States and lines whose answer was cut off are sent again
       const states = () => server.states().filter((state, at, all) => state !== all[at - 1])
-      yield* server.until(() => states().length === 6 && server.lines(after.log_source_id).length === 1)
+      yield* server.until(() => states().length === 6 && server.lines(after.log_source_id).length > 0)
       expect(states()).toStrictEqual(["STARTING", "READY", "SHUTTING_DOWN", "OFF", "STARTING", "READY"])
-      expect([before, stop, after].map(({ log_source_id }) => server.lines(log_source_id).map(({ output }) => output))).toStrictEqual([
-        ["warm"],
-        ["bye"],
-        ["claimed"]
-      ])
+      const outputs = [before, stop, after].map(({ log_source_id }) => server.lines(log_source_id).map(({ output }) => output))
+      expect(outputs.map((lines) => [...new Set(lines)])).toStrictEqual([["warm"], ["bye"], ["claimed"]])
     })
 )
 

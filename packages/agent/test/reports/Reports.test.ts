@@ -86,23 +86,23 @@ describe("the health of an app", () => {
       const checked = (appId: Uint8Array, url: string) => ({
         id: appId,
         health: "INITIALIZING" as const,
-        healthcheck: { url, interval: { seconds: 0, nanos: 100_000_000 }, threshold: 1 }
+        healthcheck: { url, interval: { seconds: 0, nanos: 500_000_000 }, threshold: 1 }
       })
       const nowhere = id()
       const server = yield* serve({
         manifest: { apps: [checked(watched, `http://127.0.0.1:${port}/`), checked(nowhere, "not a url"), { id: id(), health: "DISABLED" }] }
       })
       yield* runAgent(server)
+      // On a busy machine, an answer may come too late for a check, and the health changes more often
       const of = (appId: Uint8Array) =>
         server
           .of("BatchUpdateAppHealths")
           .flatMap(({ request }) => request.updates.filter((update) => Buffer.compare(update.id, appId) === 0).map(({ health }) => health))
-      yield* server.until(() => of(watched).length === 1)
+      yield* server.until(() => of(watched).at(-1) === "UNHEALTHY")
       status = 404
-      yield* server.until(() => of(watched).length === 2)
+      yield* server.until(() => of(watched).at(-1) === "HEALTHY")
       status = 500
-      yield* server.until(() => of(watched).length === 3)
-      expect(of(watched)).toStrictEqual(["UNHEALTHY", "HEALTHY", "UNHEALTHY"])
+      yield* server.until(() => of(watched).at(-1) === "UNHEALTHY")
       expect(of(nowhere)).toStrictEqual(["UNHEALTHY"])
     })
   )
