@@ -82,6 +82,7 @@ import { TrustedSessions } from "./server/credentials/TrustedSessions.js"
 import { Draining } from "./server/operate/Draining.js"
 import * as Ending from "./server/operate/Ending.js"
 import { endOfTurn } from "./server/codec/endOfTurn.js"
+import { FeedRuntime } from "./server/operate/FeedRuntime.js"
 import { Heartbeat } from "./server/operate/Heartbeat.js"
 import * as HttpApplication from "./server/pipeline/HttpApplication.js"
 import * as NodeListener from "./server/listener/NodeListener.js"
@@ -184,6 +185,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
     Heartbeat.layer,
+    FeedRuntime.layer,
     replicaStreams,
     together(Draining.layer, Relay.layer),
     RelayServer.layer,

@@ -12,6 +12,7 @@ import { RequestReferences } from "../src/handlers/Carried.js"
 import { layerUsers } from "../src/server/credentials/Authentication.js"
 import { UserCredentials } from "../src/server/credentials/Credentials.js"
 import { Draining } from "../src/server/operate/Draining.js"
+import { FeedRuntime } from "../src/server/operate/FeedRuntime.js"
 import { Heartbeat } from "../src/server/operate/Heartbeat.js"
 import { type Implementation, routesOf } from "../src/server/pipeline/Routes.js"
 import * as HttpApplication from "../src/server/pipeline/HttpApplication.js"
@@ -37,7 +38,10 @@ export const memberToken = "membertokn-0000000000000000000000"
 /** The right to a stream that nothing takes from its caller. */
 export const anyRight = Effect.runSync(
   Effect.provideService(
-    Effect.map(rightTo("anything", Effect.void), ([right]) => right),
+    Effect.map(
+      rightTo("anything", () => Effect.void),
+      ([right]) => right
+    ),
     CurrentActor,
     sessionActor({ userId: memberId, siteRoles: [], memberships: [] })
   )
@@ -90,6 +94,7 @@ type Provided =
   | Settings
   | WebSockets
   | Draining
+  | FeedRuntime
   | Heartbeat
   | StreamRights
   | Authenticated
@@ -131,6 +136,7 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
           Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
           Layer.provideMerge(Draining.layer),
           Layer.provideMerge(Layer.succeed(Heartbeat, alarms)),
+          Layer.provideMerge(FeedRuntime.layer),
           Layer.provideMerge(credentials),
           Layer.provideMerge(
             RequestReferences.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))

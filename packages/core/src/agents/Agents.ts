@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
   return {
     readable,
 
-    rightToRead: (id: WorkspaceAgentId) => rightTo(`workspace_agent:${id}`, readable(id)),
+    rightToRead: (id: WorkspaceAgentId) => rightTo(`workspace_agent:${id}`, () => readable(id)),
 
     get: Traced.fn("Agents.get")(function* (id: WorkspaceAgentId) {
       const agent = yield* readable(id)

@@ -164,8 +164,7 @@ const make = Effect.gen(function* () {
 
     watch: Traced.fn("Inbox.watch")(function* (query: InboxQuery, format: string) {
       const { userId } = yield* CurrentActor
-      const [right] = yield* rightTo(
-        `inbox_notification:${userId}`,
+      const [right] = yield* rightTo(`inbox_notification:${userId}`, () =>
         Access.authorize("read", AccessObjects.ownedBy("inbox_notification", userId))
       )
       const filter = yield* filterOf(query)

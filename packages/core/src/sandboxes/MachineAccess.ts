@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    open: Traced.fn("MachineAccess.open")((id: WorkspaceAgentId) => rightWithin(`machine:${id}`, reachable(id))),
+    open: Traced.fn("MachineAccess.open")((id: WorkspaceAgentId) => rightWithin(`machine:${id}`, () => reachable(id))),
 
     hostKey: Traced.fn("MachineAccess.hostKey")((id: WorkspaceAgentId) =>
       Effect.flatMap(reachable(id), ({ workspace_id }) => keys.publicOf(workspace_id))

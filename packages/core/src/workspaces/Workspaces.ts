@@ -1,4 +1,4 @@
-import { Context, Data, Effect, type Exit } from "effect"
+import { Context, Data, Effect, type Exit, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
@@ -173,8 +173,8 @@ const make = Effect.gen(function* () {
     }),
 
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
-      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
-      const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared, changed) => {
+      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () => readable(id))
+      const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
         const load = Effect.gen(function* () {
           const workspace = yield* shared.once("details", repository.details(id))
           const seen = yield* visibleWorkspace(workspace)
@@ -182,7 +182,7 @@ const make = Effect.gen(function* () {
           // Owners see more of their workspaces than others do
           return yield* shared.once(userId === owner_id ? "owner's view" : "view", viewOf(seen))
         })
-        return Effect.zipRight(changed, Effect.asSome(Effect.exit(load)))
+        return { pull: Effect.map(Effect.exit(load), (view) => Option.some([view])) }
       })
       return { right, values }
     })

@@ -1,7 +1,7 @@
 import { maximumStreams } from "@atelier/core/network"
 import type { Uuid } from "@atelier/core/platform"
 import { Deferred, Effect } from "effect"
-import { CloseSocket } from "../sockets/WebSockets.js"
+import { CloseSocket } from "../sockets/closing.js"
 
 /** Connections one agent may have at once: its own, and some of programs that use its token. */
 export const maximumConnections = 8

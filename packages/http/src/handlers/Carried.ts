@@ -7,6 +7,7 @@ import { AuditRepository } from "@atelier/core/audit"
 import { Cryptography, EventBus, Ids, Locks, Transactor } from "@atelier/core/platform"
 import { Context, Layer } from "effect"
 import { Draining } from "../server/operate/Draining.js"
+import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { Settings } from "../server/request/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
@@ -22,6 +23,7 @@ const carried = [
   Settings,
   Draining,
   Heartbeat,
+  FeedRuntime,
   StreamRights,
   WebSockets
 ] as const

@@ -11,7 +11,7 @@ import { refuse } from "../server/codec/respond.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { refuseHandshake } from "../sockets/handshake.js"
-import { upgrade } from "../sockets/WebSockets.js"
+import { upgrade } from "../sockets/upgrade.js"
 import { RelayServer } from "./RelayServer.js"
 import { rawWire, webSocketWire } from "./Wire.js"
 

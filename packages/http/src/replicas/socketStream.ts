@@ -1,7 +1,8 @@
 /** The bytes of a stream between two processes, as a WebSocket carries them. agents-and-apps.md §17. */
 import { type AgentStream, AgentUnreachable, type DirectStream } from "@atelier/core/network"
 import { Effect, Option } from "effect"
-import type { Connection, SocketClosed } from "../sockets/WebSockets.js"
+import type { SocketClosed } from "../sockets/closing.js"
+import type { Connection } from "../sockets/WebSockets.js"
 import { ended, pieceBytes } from "./wire.js"
 
 /** Bytes that wait to be read above which the other process has to wait. */

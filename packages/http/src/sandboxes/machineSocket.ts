@@ -4,7 +4,8 @@ import { Effect, type Scope, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
-import { CloseSocket, type Connection, open, SocketClosed } from "../sockets/WebSockets.js"
+import { CloseSocket, SocketClosed } from "../sockets/closing.js"
+import { type Connection, open } from "../sockets/WebSockets.js"
 
 /** Bytes of a message. */
 const maximumMessage = 4 * 1024 * 1024

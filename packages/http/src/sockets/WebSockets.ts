@@ -2,33 +2,25 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/agent-protocol"
-import type { Alarms } from "@atelier/core/platform"
 import { type HeldRight, type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Cause, Context, Data, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
-import { IncomingMessage } from "node:http"
+import { Context, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
 import type { Duplex } from "node:stream"
-import { type RawData, WebSocket, WebSocketServer } from "ws"
-import { isRefusal, UpgradeRequired } from "../wire/errors.js"
+import { type RawData, WebSocket } from "ws"
+import { UpgradeRequired } from "../wire/errors.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import { Draining } from "../server/operate/Draining.js"
 import { refuse } from "../server/codec/respond.js"
 import { Settings } from "../server/request/Settings.js"
+import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
-import * as Upgrades from "../server/connection/Upgrades.js"
 import { refuseHandshake } from "./handshake.js"
 import { arrived, heartbeat } from "./heartbeat.js"
-import { openStream } from "./openStream.js"
-
-/** The client has gone, or was told to go. */
-export class SocketClosed extends Data.TaggedError("SocketClosed")<{ readonly code: number; readonly reason: string }> {
-  override get message(): string {
-    return `The WebSocket was closed with ${this.code}${this.reason === "" ? "" : `: ${this.reason}`}`
-  }
-}
-
-/** Ends a socket from within its handler with a code of the protocol (RFC 6455 §7.4). */
-export class CloseSocket extends Data.TaggedError("CloseSocket")<{ readonly code: number; readonly reason: string }> {}
+import { CloseSocket, closeWith, SocketClosed } from "./closing.js"
+import { type House, tell, type Telling } from "./feedSocket.js"
+import { beginStream, openStream } from "./openStream.js"
+import { sender } from "./sender.js"
+import { closing, upgrade } from "./upgrade.js"
 
 /** One side of a WebSocket, in a handler's hands. */
 export interface Connection {
@@ -58,8 +50,6 @@ export interface Options {
   readonly pingEvery?: Duration.DurationInput | null
   /** How long the client may take to say so. Default 15 seconds. */
   readonly pongWithin?: Duration.DurationInput
-  /** How a client that sends anything is closed; absent where it may. */
-  readonly oneWay?: { readonly code: 1002 | 1008; readonly reason: string }
   /** How long the client may take to accept a message. Default 10 seconds. */
   readonly sendWithin?: Duration.DurationInput
   /** Headers of the response that upgrades the request. */
@@ -70,9 +60,6 @@ export interface Options {
 
 /** Bytes of unread messages above which the client has to wait. */
 const inboxLimit = 1024 * 1024
-
-/** How long a client may take to answer a close, in milliseconds. */
-const closeTimeout = 3_000
 
 export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   WebSockets,
@@ -88,6 +75,17 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       handler: (connection: Connection, held: HeldRight) => Effect.Effect<void, E, R>,
       options?: Options
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | Scope.Scope>
+
+    /**
+     * Upgrades a request and sends values until there are no more. The socket ends as with `serve`, and the request before it: an open socket takes no fiber while it
+     * waits for the next value. A client that sends anything is closed.
+     */
+    readonly tell: <A, E, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      right: StreamRight,
+      telling: Telling<A, E, R>,
+      options?: Options
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime | R | Scope.Scope>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -98,7 +96,36 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       const rights = yield* StreamRights
       const faults = yield* StoreFaults
       const heartbeats = yield* Heartbeat
+      const house = { draining, faults, heartbeats }
+      /** The request's WebSocket. Its handshake is not refused. */
+      const upgraded = (request: HttpServerRequest.HttpServerRequest, options: Options) =>
+        Effect.map(CurrentRequest, (info) => {
+          const socket = upgrade(request, maximumMessage, options, {
+            [names.requestIdHeader]: info.id,
+            [names.buildVersionHeader]: version,
+            ...options.headers
+          })
+          if (socket !== undefined) info.counted?.upgraded()
+          return socket
+        })
       return WebSockets.of({
+        tell: <A, E, R>(
+          request: HttpServerRequest.HttpServerRequest,
+          right: StreamRight,
+          telling: Telling<A, E, R>,
+          options: Options = {}
+        ) =>
+          Effect.gen(function* () {
+            const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
+            if (refusal !== undefined) return refusal
+            const runtime = yield* FeedRuntime.here<R>()
+            const begun = yield* Effect.provideService(beginStream(right), StreamRights, rights)
+            if ("refusal" in begun) return begun.refusal
+            const socket = yield* upgraded(request, options)
+            if (socket === undefined) return notUpgraded
+            tell(socket, begun, telling, house, runtime, options)
+            return HttpServerResponse.empty()
+          }),
         serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {
             const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
@@ -107,16 +134,10 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             const revoke = ({ message }: RightEnded): void => Deferred.unsafeDone(over, new CloseSocket({ code: 1008, reason: message }))
             const held = yield* Effect.provideService(openStream(right, revoke), StreamRights, rights)
             if (Either.isLeft(held)) return held.left
-            const info = yield* CurrentRequest
-            const socket = upgrade(request, maximumMessage, options, {
-              [names.requestIdHeader]: info.id,
-              [names.buildVersionHeader]: version,
-              ...options.headers
-            })
+            const socket = yield* upgraded(request, options)
             if (socket === undefined) return notUpgraded
-            info.counted?.upgraded()
             yield* Effect.ensuring(
-              runSocket(socket, over, (connection) => handler(connection, held.right), { draining, faults, heartbeats }, options),
+              runSocket(socket, over, (connection) => handler(connection, held.right), house, options),
               Effect.sync(socket.release)
             )
             return HttpServerResponse.empty()
@@ -129,58 +150,6 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
 const notUpgraded = refuse(
   new UpgradeRequired({ message: "The connection cannot be upgraded.", detail: "The host does not pass upgrade requests on." })
 )
-
-const closing = Symbol("closing")
-
-/** Tells that its close begins: the client or the service has asked for it. `close` comes once the client has ended the connection too. */
-class PromptWebSocket extends WebSocket {
-  override close(code?: number, reason?: string | Buffer): void {
-    super.close(code, reason)
-    // A frame without a code is reported as 1005 (RFC 6455 §7.1.5)
-    this.emit(closing, code ?? 1005, Buffer.from(reason ?? ""))
-  }
-}
-
-/**
- * Makes a WebSocket of a request whose handshake is not refused, on its connection, and pauses it until it has listeners. Returns undefined where the host does not
- * pass upgrades on.
- */
-export const upgrade = (
-  request: HttpServerRequest.HttpServerRequest,
-  maxPayload: number,
-  { subprotocols = [] }: Options,
-  headers: Readonly<Record<string, string>>
-): { readonly webSocket: WebSocket; readonly socket: Duplex; readonly release: () => void } | undefined => {
-  const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
-  if (taken === undefined || !(request.source instanceof IncomingMessage)) return undefined
-  const server = new WebSocketServer({
-    noServer: true,
-    WebSocket: PromptWebSocket,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload,
-    handleProtocols: (offered) => subprotocols.find((protocol) => offered.has(protocol)) ?? false
-  })
-  server.on("headers", (lines) => lines.push(...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)))
-  let webSocket: WebSocket | undefined
-  server.handleUpgrade(request.source, taken.socket, taken.head, (opened) => {
-    webSocket = opened
-  })
-  if (webSocket === undefined) {
-    taken.release()
-    return undefined
-  }
-  // Without a listener, messages would be lost
-  webSocket.pause()
-  return { webSocket, socket: taken.socket, release: taken.release }
-}
-
-/** What may end every socket, and tell why. */
-interface House {
-  readonly draining: Draining["Type"]
-  readonly faults: StoreFaults["Type"]
-  readonly heartbeats: Alarms
-}
 
 /** A WebSocket, and the connection that it has. */
 export interface Upgraded {
@@ -248,14 +217,13 @@ const messageOverhead = 64
 /** Listens to a socket, and calls `end` with the reason of its end. Messages of one turn become one write to `connection`. */
 export const open = (
   webSocket: WebSocket,
-  { isStream = false, oneWay, sendWithin = "10 seconds" }: Options,
+  { isStream = false, sendWithin }: Options,
   end: (error: SocketClosed | CloseSocket) => void,
   connection?: Duplex,
   isClient = false
 ): Effect.Effect<Connection> =>
   Effect.gen(function* () {
     const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
-    const sendTimeout = Duration.toMillis(sendWithin)
     let unread = 0
     let isRead = false
     let taker: ((message: string | Uint8Array) => void) | undefined
@@ -274,7 +242,6 @@ export const open = (
     webSocket.on("message", (data: RawData, isBinary) => {
       // The library is given what is unread at the end, which may begin within a message
       if (isTaken && connection.destroyed) return
-      if (oneWay !== undefined) return end(new CloseSocket(oneWay))
       const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
       arrive(isBinary ? bytes : bytes.toString("utf8"), bytes.length)
     })
@@ -291,17 +258,7 @@ export const open = (
     if (webSocket.isPaused) webSocket.resume()
 
     return {
-      send: (message) =>
-        Effect.async<void, SocketClosed>((resume) => {
-          const timer = setTimeout(() => {
-            webSocket.close(1011, "The client takes too long to receive.")
-            resume(new SocketClosed({ code: 1011, reason: "The client takes too long to receive." }))
-          }, sendTimeout)
-          webSocket.send(message, (error) => {
-            clearTimeout(timer)
-            resume(error ? new SocketClosed({ code: 1006, reason: error.message }) : Effect.void)
-          })
-        }),
+      send: sender(webSocket, sendWithin),
       write: (pieces, done) => {
         const sent = (error?: Error | null): void => done(error ? new SocketClosed({ code: 1006, reason: error.message }) : undefined)
         // A client's frames have masks
@@ -337,43 +294,3 @@ export const open = (
         })
     }
   })
-
-/** Characters of a close's reason: at most 123 bytes (RFC 6455 §5.5). */
-const truncated = (reason: string): string => {
-  const bytes = Buffer.from(reason, "utf8").subarray(0, 123)
-  // A character that was cut in two decodes to U+FFFD, which is longer than what is left of it
-  return bytes.toString("utf8").replace(/\uFFFD+$/u, "")
-}
-
-/** Closes the socket as its handler ended, and waits until the client has answered. */
-const closeWith = (webSocket: WebSocket, exit: Exit.Exit<void, unknown>, faults: StoreFaults["Type"]): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    if (webSocket.readyState === WebSocket.CLOSED) return
-    const { code, reason } = yield* closeOf(exit, faults)
-    yield* Effect.async<void>((resume) => {
-      const timer = setTimeout(() => webSocket.terminate(), closeTimeout)
-      webSocket.resume()
-      webSocket.once("close", () => {
-        clearTimeout(timer)
-        resume(Effect.void)
-      })
-      webSocket.close(code, truncated(reason))
-    })
-  })
-
-/** A client whose socket the store's absence has closed may try again later (1013). */
-const closeOf = (
-  exit: Exit.Exit<void, unknown>,
-  faults: StoreFaults["Type"]
-): Effect.Effect<{ readonly code: number; readonly reason: string }> => {
-  if (Exit.isSuccess(exit)) return Effect.succeed({ code: 1000, reason: "" })
-  const error = Cause.squash(exit.cause)
-  if (error instanceof CloseSocket) return Effect.succeed({ code: error.code, reason: error.reason })
-  // Codes below 1000 and 1005 ff. are never sent; the client that caused one is gone
-  if (error instanceof SocketClosed) return Effect.succeed({ code: 1011, reason: "" })
-  if (isRefusal(error)) return Effect.succeed({ code: 1011, reason: error.message })
-  return Effect.map(faults.refusalOf(exit.cause, "a WebSocket's handler failed"), ({ _tag, message }) => ({
-    code: _tag === "InternalError" ? 1011 : 1013,
-    reason: message
-  }))
-}

@@ -4,7 +4,8 @@ import { makePauses, type Transport, TransportError } from "@atelier/agent-proto
 import type { HeldRight, StreamRight } from "@atelier/core/access"
 import { Cause, Deferred, Effect, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
-import { CloseSocket, type Options, SocketClosed, WebSockets } from "./WebSockets.js"
+import { CloseSocket, SocketClosed } from "./closing.js"
+import { type Options, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */
 export interface ByteSocket extends Transport {

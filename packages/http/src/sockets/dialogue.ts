@@ -4,7 +4,8 @@ import type { StreamRight } from "@atelier/core/access"
 import { type Duration, Effect, Either, type Schema, Stream } from "effect"
 import { bodyReader } from "../server/codec/decode.js"
 import { encoder } from "./json.js"
-import { CloseSocket, WebSockets } from "./WebSockets.js"
+import { CloseSocket } from "./closing.js"
+import { WebSockets } from "./WebSockets.js"
 
 /** What the two sides of a socket say. */
 interface Dialogue<A, I, B, J> {

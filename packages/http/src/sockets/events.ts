@@ -3,15 +3,17 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Entitled, RightEnded } from "@atelier/core/access"
 import { Feed } from "@atelier/core/platform"
-import { Cause, Deferred, Effect, Either, Fiber, type Schema } from "effect"
+import { Cause, Effect, Either, Exit, Runtime, type Schema, type Stream } from "effect"
 import { eventMessage, type EventMessage } from "../contract/eventMessage.js"
 import { InternalError, isRefusal, responseOf } from "../wire/errors.js"
 import { Draining } from "../server/operate/Draining.js"
+import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { stringify } from "../server/codec/json.js"
 import { LiveBody, type Outlet } from "../server/connection/LiveBody.js"
 import { encoder, jsonSocket } from "./json.js"
-import { openStream } from "./openStream.js"
+import { CurrentRequest } from "../server/request/CurrentRequest.js"
+import { beginStream, type BegunStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
 /** An event of a stream: a value, a failure after which it may go on, or a sign of life. */
@@ -43,16 +45,13 @@ export const eventSocket = <A, I, E, R>(
   options?: Options
 ) =>
   Effect.gen(function* () {
-    const { serve } = yield* WebSockets
+    const { tell } = yield* WebSockets
     const encode = yield* encoder(schema)
-    const message = (event: ServerEvent<A>): string =>
+    const messageOf = (event: ServerEvent<A>): string =>
       event.type === "data"
         ? `{"type":"data","data":${encode(event.data).trimEnd()}}\n`
         : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null })
-    return yield* serve(request, right, ({ send }) => Feed.runForEach(values, (event) => send(message(event))), {
-      ...options,
-      oneWay
-    })
+    return yield* tell(request, right, { values, messageOf, oneWay }, options)
   })
 
 const utf8 = new TextEncoder()
@@ -76,37 +75,63 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
     const encode = yield* encoder(schema)
     const { onBegin } = yield* Draining
     const { repeat } = yield* Heartbeat
-    const services = yield* Effect.context<R>()
+    const runtime = yield* FeedRuntime.here<R>()
     const frame = (event: ServerEvent<A>): Uint8Array => {
       if (event.type === "ping") return utf8.encode("event: ping\n\n")
       const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
       return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
     }
-    const over = yield* Deferred.make<void, RightEnded>()
-    const held = yield* openStream(right, (reason) => Deferred.unsafeDone(over, Effect.fail(reason)))
-    if (Either.isLeft(held)) return held.left
-    const run = ({ offer, write }: Outlet): Effect.Effect<Uint8Array | undefined, never, R> =>
-      Effect.acquireUseRelease(
-        Effect.gen(function* () {
-          const leave = onBegin(() => Deferred.unsafeDone(over, Effect.void))
-          // A client that has not taken what was there before needs no sign of life
-          const rest = repeat(pingEvery, () => offer(frame({ type: "ping" })))
-          const events = Feed.runForEach(values, (event) => write(frame(event)))
-          const writing = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(events, over)))
-          return { leave, rest, writing }
-        }),
-        () => Effect.match(Deferred.await(over), { onFailure: (error) => frame({ type: "error", error }), onSuccess: () => undefined }),
-        ({ leave, rest, writing }) => {
-          leave()
-          rest()
-          return Fiber.interrupt(writing)
-        }
-      )
-    return HttpServerResponse.raw(new LiveBody((outlet) => Effect.mapInputContext(run(outlet), () => services)), {
-      contentType: "text/event-stream",
-      headers: eventHeaders
-    })
+    const begun = yield* beginStream(right)
+    if ("refusal" in begun) return begun.refusal
+    const { id, path } = yield* CurrentRequest
+    const broken = (cause: Cause.Cause<unknown>): void => {
+      const logged = Effect.logError("a response failed on its way", cause)
+      if (!Cause.isInterruptedOnly(cause)) Runtime.runFork(runtime)(Effect.annotateLogs(logged, { request_id: id, path }))
+    }
+    const body = new LiveBody(live({ begun, broken, frame, onBegin, repeat, runtime, values }))
+    return HttpServerResponse.raw(body, { contentType: "text/event-stream", headers: eventHeaders })
   })
+
+interface Live<A, R> {
+  readonly begun: BegunStream
+  /** Called with why the values broke off. */
+  readonly broken: (cause: Cause.Cause<unknown>) => void
+  readonly frame: (event: ServerEvent<A>) => Uint8Array
+  readonly onBegin: Draining["Type"]["onBegin"]
+  readonly repeat: Heartbeat["Type"]["repeat"]
+  readonly runtime: Runtime.Runtime<R>
+  readonly values: Stream.Stream<ServerEvent<A>, unknown, R>
+}
+
+/** Writes events until there are no more, the right or the service ends, or the client has gone. */
+const live =
+  <A, R>({ begun, broken, frame, onBegin, repeat, runtime, values }: Live<A, R>) =>
+  ({ end, fail, offer, write }: Outlet): (() => void) => {
+    let isOver = false
+    let leave = (): void => undefined
+    const finish = (told: () => void): void => {
+      if (isOver) return
+      isOver = true
+      stop()
+      rest()
+      leave()
+      begun.leave()
+      told()
+    }
+    const take = (event: ServerEvent<A>) => Effect.async<void>((resume) => write(frame(event), () => resume(Effect.void)))
+    const stop = Feed.attend(values, runtime, take, (exit) =>
+      finish(() => {
+        if (Exit.isSuccess(exit)) return end(undefined)
+        broken(exit.cause)
+        fail(exit.cause)
+      })
+    )
+    // A client that has not taken what was there before needs no sign of life
+    const rest = repeat(pingEvery, () => offer(frame({ type: "ping" })))
+    begun.take((error) => finish(() => end(frame({ type: "error", error }))))
+    if (!isOver) leave = onBegin(() => finish(() => end(undefined)))
+    return () => finish(() => undefined)
+  }
 
 /** Whether a client without WebSockets asks for the messages of one: it accepts events, and asks for no upgrade. */
 const acceptsEvents = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>

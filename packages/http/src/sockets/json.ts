@@ -1,11 +1,11 @@
 /** JSON documents over a WebSocket, one way. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Entitled } from "@atelier/core/access"
-import { Feed } from "@atelier/core/platform"
 import { Effect, ParseResult, type Schema } from "effect"
 import { schemaIn, Wire } from "../wire/dialect.js"
 import { stringify } from "../server/codec/json.js"
-import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
+import { CloseSocket } from "./closing.js"
+import { type Options, WebSockets } from "./WebSockets.js"
 
 /** Encodes values as documents that end in a line feed, in the dialect in force. wire.md §5.4. */
 export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
@@ -13,6 +13,8 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
     const encode = ParseResult.encodeSync(schemaIn(wire, schema))
     return (value: A): string => stringify(encode(value))
   })
+
+const done = new CloseSocket({ code: 1000, reason: "done" })
 
 const oneWay = { code: 1008, reason: "unexpected data message" } as const
 
@@ -24,16 +26,6 @@ export const jsonSocket = <A, I, E, R>(
   options?: Options
 ) =>
   Effect.gen(function* () {
-    const { serve } = yield* WebSockets
-    const encode = yield* encoder(schema)
-    return yield* serve(
-      request,
-      right,
-      ({ send }) =>
-        Effect.zipRight(
-          Feed.runForEach(values, (value) => send(encode(value))),
-          new CloseSocket({ code: 1000, reason: "done" })
-        ),
-      { ...options, oneWay }
-    )
+    const { tell } = yield* WebSockets
+    return yield* tell(request, right, { values, messageOf: yield* encoder(schema), last: done, oneWay }, options)
   })

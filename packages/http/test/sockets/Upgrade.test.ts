@@ -6,7 +6,8 @@ import { setImmediate } from "node:timers/promises"
 import { expect } from "vitest"
 import * as Upgrades from "../../src/server/connection/Upgrades.js"
 import { NodeRequest } from "../../src/server/connection/NodeRequest.js"
-import { open, upgrade } from "../../src/sockets/WebSockets.js"
+import { upgrade } from "../../src/sockets/upgrade.js"
+import { open } from "../../src/sockets/WebSockets.js"
 import { listening } from "../TestServer.js"
 
 const handshake = [

@@ -47,17 +47,18 @@ export interface Entitled<A, E = never, R = never> {
 
 /**
  * Judges the permission that a stream needs, and answers its outcome with the right to the stream. `about` names the permission and the object:
- * it is judged once for all streams of one credential with the same name. Fails as the permission does.
+ * it is judged once for all streams of one credential with the same name. `permission` makes the judgement each time: one that is made beforehand keeps its
+ * statements as long as the stream is open. Fails as the permission does.
  */
 export const rightTo = <A, E extends { readonly message: string }, R>(
   about: string,
-  permission: Effect.Effect<A, E, R>
+  permission: () => Effect.Effect<A, E, R>
 ): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
   Effect.gen(function* () {
-    const granted = yield* permission
+    const granted = yield* permission()
     const services = yield* Effect.context<R>()
     const right = new StreamRight(yield* CurrentActor, about, (actor) =>
-      permission.pipe(
+      Effect.suspend(permission).pipe(
         Effect.provide(Context.merge(services, Context.make(CurrentActor, actor))),
         Effect.provideService(CheckRecorder, null)
       )
@@ -68,7 +69,7 @@ export const rightTo = <A, E extends { readonly message: string }, R>(
 /** Judges a permission as `rightTo` does, for a stream to an object of a workspace: changes of that workspace may end the right too. */
 export const rightWithin = <A extends { readonly workspace_id: Uuid }, E extends { readonly message: string }, R>(
   about: string,
-  permission: Effect.Effect<A, E, R>
+  permission: () => Effect.Effect<A, E, R>
 ): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
   Effect.map(rightTo(about, permission), ([right, granted]) => [right.within(granted.workspace_id), granted] as const)
 

@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
     (to, revoke) =>
       Effect.gen(function* () {
         if (only !== undefined && to !== only) return `invalid agent id, expected ${only}, got ${to}`
-        const granted = yield* Effect.option(rightWithin(`tunnel:${to}`, reachable(to)))
+        const granted = yield* Effect.option(rightWithin(`tunnel:${to}`, () => reachable(to)))
         if (Option.isNone(granted)) {
           const agent = yield* repository.byId(to)
           if (Option.isSome(agent)) yield* record(agent.value, 403)
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
         : Effect.void
     ),
 
-    rightToReach: (id: WorkspaceAgentId) => rightWithin(`tunnel:${id}`, reachable(id)),
+    rightToReach: (id: WorkspaceAgentId) => rightWithin(`tunnel:${id}`, () => reachable(id)),
 
     refuseUnjoined: (id: WorkspaceAgentId) =>
       Effect.suspend(() =>

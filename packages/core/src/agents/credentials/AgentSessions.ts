@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     return Option.isSome(agent) ? agent.value : yield* unknownToken
   })
 
-  const rightToConnect = rightTo("agent", current)
+  const rightToConnect = rightTo("agent", () => current)
 
   return {
     authenticate,

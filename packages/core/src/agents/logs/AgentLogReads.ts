@@ -33,14 +33,13 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
     )
 
   const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
-    following(reads(keyOf(agent)), (shared, changed) => {
+    following(reads(keyOf(agent)), (shared) => {
       let cursor = after
       let isFirst = true
       let isFull = false
       let isLast = false
       /** The next lines behind the cursor. Full pages are followed by others at once. */
       const round: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.gen(function* () {
-        if (!isFull) yield* changed
         // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
         const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
         const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
@@ -49,12 +48,9 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
         isLast = !isLatest && !isFull
         const isSent = isFirst || rows.length > 0
         isFirst = false
-        return isSent ? Option.some(rows) : Option.none()
+        return Option.some(isSent ? [rows] : [])
       })
-      const next: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.suspend(() =>
-        isLast ? Effect.succeedNone : Effect.flatMap(round, (rows) => (Option.isSome(rows) ? Effect.succeed(rows) : next))
-      )
-      return next
+      return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : round)), hasMore: () => isFull || isLast }
     })
 
   return { pages, batches }

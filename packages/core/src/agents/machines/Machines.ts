@@ -160,10 +160,7 @@ const make = Effect.gen(function* () {
     }),
 
     watchContainers: Traced.fn("Machines.watchContainers")(function* (id: WorkspaceAgentId) {
-      const [right, agent] = yield* rightWithin(
-        `containers:${id}`,
-        Effect.map(connected(id), (found) => found.agent)
-      )
+      const [right, agent] = yield* rightWithin(`containers:${id}`, () => Effect.map(connected(id), (found) => found.agent))
       const isSame = Schema.equivalence(AgentContainers)
       const values = Stream.make(undefined).pipe(
         Stream.concat(Stream.tick(watchInterval)),

@@ -120,16 +120,16 @@ const make = Effect.gen(function* () {
   )
 
   const watched = (id: WorkspaceAgentId): Stream.Stream<ReadonlyArray<MetadataView>> =>
-    following(reads(id), (shared, changed) => {
-      const isLatest = shared.once("is latest", agents.isLatest(id))
-      const rows = shared.once("rows", repository.ofAgent(id))
+    following(reads(id), (shared) => {
+      const isLatest = Effect.suspend(() => shared.once("is latest", agents.isLatest(id)))
+      const rows = Effect.suspend(() => shared.once("rows", repository.ofAgent(id)))
       // The last values of a former build's agent no longer change
       let isLast = false
-      const next = Effect.map(Effect.zipRight(changed, Effect.all([isLatest, rows, Timestamp.now])), ([latest, found, now]) => {
+      const next = Effect.map(Effect.all([isLatest, rows, Timestamp.now]), ([latest, found, now]) => {
         isLast = !latest
-        return Option.some(found.map(viewAt(now)))
+        return Option.some([found.map(viewAt(now))])
       })
-      return Effect.suspend(() => (isLast ? Effect.succeedNone : next))
+      return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : next)), hasMore: () => isLast }
     })
 
   return {

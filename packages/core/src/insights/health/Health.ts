@@ -145,7 +145,10 @@ const make = Effect.gen(function* () {
 
     members: Effect.zipRight(debugInfo, group === undefined ? Effect.succeed([]) : group.members),
 
-    echoRight: Effect.map(rightTo("debug_info", debugInfo), ([right]) => right)
+    echoRight: Effect.map(
+      rightTo("debug_info", () => debugInfo),
+      ([right]) => right
+    )
   }
 })
 

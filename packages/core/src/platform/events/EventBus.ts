@@ -3,6 +3,7 @@
  * re-reads the store when it subscribes and when it is told that messages were lost.
  */
 import { Context, Effect, Option, Queue, Schema, Scope, Stream } from "effect"
+import { acquired } from "../background/acquired.js"
 import { service } from "../wiring/Standing.js"
 
 /** A delivery to a subscriber. `Lost` means that an unknown number of the channel's events is missing. */
@@ -47,20 +48,16 @@ export const makeRouter = Effect.sync(() => {
       for (const listeners of channels.values()) for (const listener of listeners) listener(delivery)
     },
     listen: (channel: string, listener: Listener<string>): Effect.Effect<void, never, Scope.Scope> =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          // A listener of its own for each call, so that each ends by itself
-          const own: Listener<string> = (delivery) => listener(delivery)
-          channels.set(channel, (channels.get(channel) ?? new Set()).add(own))
-          return own
-        }),
-        (own) =>
-          Effect.sync(() => {
-            const listeners = channels.get(channel)
-            listeners?.delete(own)
-            if (listeners?.size === 0) channels.delete(channel)
-          })
-      )
+      acquired(() => {
+        // A listener of its own for each call, so that each ends by itself
+        const own: Listener<string> = (delivery) => listener(delivery)
+        channels.set(channel, (channels.get(channel) ?? new Set()).add(own))
+        return () => {
+          const listeners = channels.get(channel)
+          listeners?.delete(own)
+          if (listeners?.size === 0) channels.delete(channel)
+        }
+      })
   }
 })
 

@@ -1,14 +1,23 @@
 /**
  * Streams that take little memory while they wait. A run of a stream of the library takes 10 to 30 KB, and followers of a thing wait almost
- * all the time. A feed is a stream like any other; it waits cheaply if it is run by `runForEach`, and changed by the functions of this module.
+ * all the time. A feed is a stream like any other. Run by `runForEach` it waits in one small fiber, and by `attend` without any; it is changed by the functions of
+ * this module.
  */
-import { type Cause, Effect, Exit, Option, Scope, Stream } from "effect"
+import { type Cause, Chunk, Effect, Exit, Option, Runtime, Scope, Stream } from "effect"
+import type { RuntimeFiber } from "effect/Fiber"
 
-/** Waits for the next value; none is the end. */
-export type Pull<A, E = never, R = never> = Effect.Effect<Option.Option<A>, E, R>
+/** Reads the values that are there, in their order; none is the end. It waits for no change. */
+export type Pull<A, E = never, R = never> = Effect.Effect<Option.Option<ReadonlyArray<A>>, E, R>
+
+/** A run of a feed. */
+export interface Run<A, E = never, R = never> {
+  /** Calls `ready` once when there may be values to pull, which may be at once. Returns how to wait no longer. */
+  readonly wait: (ready: () => void) => () => void
+  readonly pull: Pull<A, E, R>
+}
 
 /** Begins a run, which ends with the scope. */
-type Open<A, E, R> = (scope: Scope.Scope) => Effect.Effect<Pull<A, E, R>, never, R>
+type Open<A, E, R> = (scope: Scope.Scope) => Effect.Effect<Run<A, E, R>, never, R>
 
 /** How each feed is opened. */
 const opens = new WeakMap<object, unknown>()
@@ -16,15 +25,35 @@ const opens = new WeakMap<object, unknown>()
 // A feed is opened by what it was made with, which has its types
 const openOf = <A, E, R>(stream: Stream.Stream<A, E, R>): Open<A, E, R> | undefined => opens.get(stream) as Open<A, E, R> | undefined
 
-const streamed = <A, E, R>(pull: Pull<A, E, R>): Stream.Stream<A, E, R> =>
-  Stream.repeatEffectOption(
-    Effect.matchEffect(pull, {
+const ignore = (): void => undefined
+
+/** Calls back at once. */
+const atOnce: Run<never>["wait"] = (ready) => {
+  ready()
+  return ignore
+}
+
+const waiting = <A, E, R>({ wait }: Run<A, E, R>): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    const leave = wait(() => resume(Effect.void))
+    return Effect.sync(leave)
+  })
+
+/** Waits for the next values. */
+const next = <A, E, R>(run: Run<A, E, R>): Pull<A, E, R> => Effect.zipRight(waiting(run), run.pull)
+
+const streamed = <A, E, R>(run: Run<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.repeatEffectChunkOption(
+    Effect.matchEffect(next(run), {
       onFailure: (error) => Effect.fail(Option.some(error)),
-      onSuccess: Option.match({ onNone: () => Effect.fail(Option.none<E>()), onSome: (value: A) => Effect.succeed(value) })
+      onSuccess: Option.match({
+        onNone: () => Effect.fail(Option.none<E>()),
+        onSome: (values: ReadonlyArray<A>) => Effect.succeed(Chunk.unsafeFromArray(values))
+      })
     })
   )
 
-/** Makes a feed. Each of its runs opens it, and pulls one value after the other until the pull answers none. */
+/** Makes a feed. Each of its runs opens it, and pulls in turns until a pull answers none. */
 export const make = <A, E, R>(open: Open<A, E, R>): Stream.Stream<A, E, R> => {
   // Made when it is run as a stream: the operators alone take 2 KB
   const stream = Stream.suspend(() => Stream.unwrapScopedWith((scope) => Effect.map(open(scope), streamed)))
@@ -32,18 +61,28 @@ export const make = <A, E, R>(open: Open<A, E, R>): Stream.Stream<A, E, R> => {
   return stream
 }
 
-/** Changes the pulls of a feed; other streams are changed as streams. */
+/** Changes the runs of a feed; other streams are changed as streams. */
 const changed = <A, E, R, A2, E2, R2>(
   stream: Stream.Stream<A, E, R>,
-  pulls: (pull: Pull<A, E, R>) => Pull<A2, E2, R | R2>,
+  change: (run: Run<A, E, R>) => Run<A2, E2, R | R2>,
   other: () => Stream.Stream<A2, E2, R | R2>
 ): Stream.Stream<A2, E2, R | R2> => {
   const open = openOf(stream)
-  return open === undefined ? other() : make<A2, E2, R | R2>((scope) => Effect.map(open(scope), pulls))
+  return open === undefined ? other() : make<A2, E2, R | R2>((scope) => Effect.map(open(scope), change))
 }
 
 export const map = <A, E, R, B>(stream: Stream.Stream<A, E, R>, change: (value: A) => B): Stream.Stream<B, E, R> =>
-  changed(stream, Effect.map(Option.map(change)), () => Stream.map(stream, change))
+  changed(
+    stream,
+    ({ pull, wait }) => ({
+      wait,
+      pull: Effect.map(
+        pull,
+        Option.map((values) => values.map(change))
+      )
+    }),
+    () => Stream.map(stream, change)
+  )
 
 export const mapEffect = <A, E, R, B, E2, R2>(
   stream: Stream.Stream<A, E, R>,
@@ -51,7 +90,30 @@ export const mapEffect = <A, E, R, B, E2, R2>(
 ): Stream.Stream<B, E | E2, R | R2> =>
   changed<A, E, R, B, E | E2, R2>(
     stream,
-    Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: (value: A) => Effect.asSome(change(value)) })),
+    ({ pull, wait }) => {
+      // The values before one whose change fails are handed on first
+      let failure: Effect.Effect<never, E2> | undefined
+      const each = (values: ReadonlyArray<A>): Pull<B, E2, R2> =>
+        Effect.gen(function* () {
+          const changed: Array<B> = []
+          for (const value of values) {
+            const exit = yield* Effect.exit(change(value))
+            if (Exit.isFailure(exit)) {
+              failure = Effect.failCause(exit.cause)
+              if (changed.length === 0) return yield* failure
+              break
+            }
+            changed.push(exit.value)
+          }
+          return Option.some(changed)
+        })
+      return {
+        wait: (ready) => (failure === undefined ? wait(ready) : atOnce(ready)),
+        pull: Effect.suspend(
+          (): Pull<B, E | E2, R | R2> => failure ?? Effect.flatMap(pull, Option.match({ onNone: () => Effect.succeedNone, onSome: each }))
+        )
+      }
+    },
     () => Stream.mapEffect(stream, change)
   )
 
@@ -59,13 +121,16 @@ export const mapEffect = <A, E, R, B, E2, R2>(
 export const startWith = <A, E, R>(stream: Stream.Stream<A, E, R>, first: A): Stream.Stream<A, E, R> =>
   changed(
     stream,
-    (pull) => {
+    ({ pull, wait }) => {
       let isFirst = true
-      return Effect.suspend(() => {
-        if (!isFirst) return pull
-        isFirst = false
-        return Effect.succeedSome(first)
-      })
+      return {
+        wait: (ready) => (isFirst ? atOnce(ready) : wait(ready)),
+        pull: Effect.suspend(() => {
+          if (!isFirst) return pull
+          isFirst = false
+          return Effect.succeedSome([first])
+        })
+      }
     },
     () => Stream.concat(Stream.succeed(first), stream)
   )
@@ -77,13 +142,16 @@ export const endWith = <A, E, R, E2, R2>(
 ): Stream.Stream<A, E2, R | R2> =>
   changed<A, E, R, A, E2, R2>(
     stream,
-    (pull) => {
+    ({ pull, wait }) => {
       let hasFailed = false
       const failed = (cause: Cause.Cause<E>) => {
         hasFailed = true
-        return Effect.asSome(last(cause))
+        return Effect.map(last(cause), (value) => Option.some([value]))
       }
-      return Effect.suspend(() => (hasFailed ? Effect.succeedNone : Effect.catchAllCause(pull, failed)))
+      return {
+        wait: (ready) => (hasFailed ? atOnce(ready) : wait(ready)),
+        pull: Effect.suspend(() => (hasFailed ? Effect.succeedNone : Effect.catchAllCause(pull, failed)))
+      }
     },
     () => Stream.catchAllCause(stream, (cause) => Stream.fromEffect(last(cause)))
   )
@@ -98,13 +166,125 @@ export const runForEach = <A, E, R, E2, R2>(
   return Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
-      Effect.flatMap(open(scope), (pull) => {
-        const next: Effect.Effect<void, E | E2, R | R2> = Effect.flatMap(
-          pull,
-          Option.match({ onNone: () => Effect.void, onSome: (value) => Effect.flatMap(take(value), () => next) })
+      Effect.flatMap(open(scope), (run) => {
+        const loop: Effect.Effect<void, E | E2, R | R2> = Effect.flatMap(
+          next(run),
+          Option.match({
+            onNone: () => Effect.void,
+            onSome: (values) =>
+              Effect.zipRight(
+                Effect.forEach(values, take, { discard: true }),
+                Effect.suspend(() => loop)
+              )
+          })
         )
-        return next
+        return loop
       }),
     (scope) => Scope.close(scope, Exit.void)
   )
+}
+
+/** A feed that is run without a fiber, except while it reads. */
+class Attendance<A, E, R, E2> {
+  private fiber: RuntimeFiber<unknown, E | E2> | undefined
+  private scope: Scope.CloseableScope | undefined
+  private leave = ignore
+  private isOver = false
+
+  constructor(
+    private readonly runtime: Runtime.Runtime<R>,
+    private readonly take: (value: A) => Effect.Effect<unknown, E2, R>,
+    private readonly over: (exit: Exit.Exit<void, E | E2>) => void
+  ) {}
+
+  begin(open: Open<A, E, R>): void {
+    this.fork(
+      Effect.flatMap(Scope.make(), (scope) => {
+        this.scope = scope
+        return Effect.flatMap(open(scope), (run) => this.turns(run))
+      })
+    )
+  }
+
+  /** Ends the run. `exit` tells `over` why, unless it was asked for. */
+  end(exit?: Exit.Exit<void, E | E2>): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.leave()
+    const { fiber, scope } = this
+    if (fiber !== undefined) fiber.unsafeInterruptAsFork(fiber.id())
+    if (scope !== undefined) Runtime.runFork(this.runtime)(Scope.close(scope, Exit.void))
+    if (exit !== undefined) this.over(exit)
+  }
+
+  /** Reads as long as there may be values. Returns whether the feed has ended. */
+  private turns(run: Run<A, E, R>): Effect.Effect<boolean, E | E2, R> {
+    return Effect.suspend(() => (this.isReady(run) ? this.turn(run) : Effect.succeed(false)))
+  }
+
+  private turn(run: Run<A, E, R>): Effect.Effect<boolean, E | E2, R> {
+    return Effect.flatMap(
+      run.pull,
+      Option.match({
+        onNone: () => Effect.succeed(true),
+        onSome: (values) => Effect.zipRight(Effect.forEach(values, this.take, { discard: true }), this.turns(run))
+      })
+    )
+  }
+
+  /** Whether there may be values now. If not, they are waited for. */
+  private isReady(run: Run<A, E, R>): boolean {
+    let isReady = false
+    let isWaiting = false
+    const leave = run.wait(() => {
+      isReady = true
+      if (isWaiting) this.wake(run)
+    })
+    isWaiting = !isReady
+    if (isWaiting) this.leave = leave
+    return isReady
+  }
+
+  private wake(run: Run<A, E, R>): void {
+    this.leave = ignore
+    if (!this.isOver) this.fork(this.turn(run))
+  }
+
+  private fork(reading: Effect.Effect<boolean, E | E2, R>): void {
+    // Not within the call that tells of a change: many may wait for the same one
+    const fiber = Runtime.runFork(this.runtime)(Effect.interruptible(reading), { immediate: false })
+    this.fiber = fiber
+    fiber.addObserver((exit) => {
+      if (this.fiber === fiber) this.fiber = undefined
+      if (Exit.isFailure(exit)) this.end(Exit.failCause(exit.cause))
+      else if (exit.value) this.end(Exit.void)
+    })
+  }
+}
+
+/**
+ * Runs a stream as `runForEach` does, but without a fiber while a feed waits. `over` is called when the stream has ended or failed, or `take` has. Returns how to
+ * end it before, after which `over` is not called.
+ */
+export const attend = <A, E, R, E2>(
+  stream: Stream.Stream<A, E, R>,
+  runtime: Runtime.Runtime<R>,
+  take: (value: A) => Effect.Effect<unknown, E2, R>,
+  over: (exit: Exit.Exit<void, E | E2>) => void
+): (() => void) => {
+  const open = openOf(stream)
+  if (open !== undefined) {
+    const attendance = new Attendance(runtime, take, over)
+    attendance.begin(open)
+    return () => attendance.end()
+  }
+  const fiber = Runtime.runFork(runtime)(Effect.interruptible(Stream.runForEach(stream, take)), { immediate: false })
+  let isStopped = false
+  fiber.addObserver((exit) => {
+    if (!isStopped) over(exit)
+  })
+  return () => {
+    isStopped = true
+    fiber.unsafeInterruptAsFork(fiber.id())
+  }
 }

@@ -1,5 +1,6 @@
 /** Reads for followers of one thing, made once for all of them. */
 import { Clock, Context, Deferred, type Duration, Effect, RcMap, Scope, type Stream } from "effect"
+import { acquired } from "../background/acquired.js"
 import { type Alarms, makeAlarms } from "../background/Alarms.js"
 import * as Feed from "./Feed.js"
 import { afterwards } from "../store/Transactor.js"
@@ -8,8 +9,8 @@ import { afterwards } from "../store/Transactor.js"
 export interface SharedReads {
   /** How often the thing has changed since its first follower came. */
   readonly version: () => number
-  /** Waits until it has changed more often than that. */
-  readonly changedSince: (version: number) => Effect.Effect<void>
+  /** Calls back once it has changed more often than that, which may be at once. Returns how to wait no longer. */
+  readonly whenChangedSince: (version: number, changed: () => void) => () => void
   /** Runs a read, unless one of this name has begun since the last change and within the last second: then answers as that one does. */
   readonly once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -29,21 +30,37 @@ interface Read {
 const makeReads = (alarms: Alarms) =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const latch = yield* Effect.makeLatch(false)
+    let waiting = new Set<() => void>()
     let version = 0
     let reads = new Map<string, Read>()
 
     const changed = (): void => {
       version++
       reads = new Map()
-      // Wakes those that wait, and stays closed for those that come later
-      latch.unsafeOpen()
-      latch.unsafeClose()
+      const told = waiting
+      // Others wait for the next change
+      waiting = new Set()
+      for (const tell of told) tell()
     }
 
     const shared: SharedReads = {
       version: () => version,
-      changedSince: (seen) => Effect.suspend(() => (version > seen ? Effect.void : latch.await)),
+      whenChangedSince: (seen, tell) => {
+        if (version > seen) {
+          tell()
+          return () => undefined
+        }
+        let isWaiting = true
+        const own = (): void => {
+          // One that is told may have another one wait no longer
+          if (isWaiting) tell()
+        }
+        waiting.add(own)
+        return () => {
+          isWaiting = false
+          waiting.delete(own)
+        }
+      },
       once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const known = reads.get(name)
@@ -90,13 +107,7 @@ export const makeSharedReads = <K>(
   bare(
     Effect.gen(function* () {
       const alarms = yield* makeAlarms
-      const every: Every = (period, act) =>
-        Effect.asVoid(
-          Effect.acquireRelease(
-            Effect.sync(() => alarms.repeat(period, act)),
-            (cancel) => Effect.sync(cancel)
-          )
-        )
+      const every: Every = (period, act) => acquired(() => alarms.repeat(period, act))
       const things = yield* RcMap.make({
         lookup: (key: K) =>
           Effect.gen(function* () {
@@ -110,21 +121,23 @@ export const makeSharedReads = <K>(
   )
 
 /**
- * Streams what a follower of a thing pulls. `changed` completes at once for the first time, and then after each change of the thing; changes
- * that follow each other faster than it is waited for count as one.
+ * Streams what a follower of a thing pulls: at once, and then after each change of the thing; changes that follow each other faster than it pulls count as one.
+ * `hasMore` says whether there is more to pull without a change.
  */
 export const following = <A, E, R>(
   reads: Effect.Effect<SharedReads, never, Scope.Scope>,
-  pull: (shared: SharedReads, changed: Effect.Effect<void>) => Feed.Pull<A, E, R>
+  follow: (shared: SharedReads) => { readonly pull: Feed.Pull<A, E, R>; readonly hasMore?: () => boolean }
 ): Stream.Stream<A, E, R> =>
   Feed.make((scope) =>
     Effect.map(Scope.extend(reads, scope), (shared) => {
       let seen = -1
-      const changed = Effect.suspend(() =>
-        Effect.map(shared.changedSince(seen), () => {
-          seen = shared.version()
+      const { hasMore = () => false, pull } = follow(shared)
+      return {
+        wait: (ready) => shared.whenChangedSince(hasMore() ? -1 : seen, ready),
+        pull: Effect.suspend(() => {
+          if (!hasMore()) seen = shared.version()
+          return pull
         })
-      )
-      return pull(shared, changed)
+      }
     })
   )

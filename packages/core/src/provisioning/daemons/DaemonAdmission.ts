@@ -138,7 +138,11 @@ export const daemonAdmission = ({ admittedBy, organizationOf, ids, keys }: Needs
         )
       }
     }))
-    const [right] = yield* Effect.provideService(rightTo(`provisioner_daemon:${daemon.id}`, Effect.void), CurrentActor, actor)
+    const [right] = yield* Effect.provideService(
+      rightTo(`provisioner_daemon:${daemon.id}`, () => Effect.void),
+      CurrentActor,
+      actor
+    )
     const isAllowed =
       credential._tag === "Key"
         ? Effect.map(Effect.either(keys.authenticate(credential.secret)), ({ _tag }) => _tag === "Right")

@@ -29,33 +29,27 @@ export const jobLogReads = ({ logs, reads, repository }: Needs) => {
     logsAfter,
 
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
-      following(reads(id), (shared, changed) => {
+      following(reads(id), (shared) => {
         let cursor = after
         let isFull = false
         let isLast = false
-        let page: ReadonlyArray<JobLog> = []
-        let place = 0
-        const hasEnded = shared.once(
-          "has ended",
-          Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+        const hasEnded = Effect.suspend(() =>
+          shared.once(
+            "has ended",
+            Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+          )
         )
         /** Full pages are followed by others at once. */
-        const turn = Effect.gen(function* () {
-          if (!isFull) yield* changed
+        const turn: Feed.Pull<JobLog> = Effect.gen(function* () {
           // Asked before the rows are read: a row written in between is read with them
           const ended = yield* hasEnded
-          page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
-          place = 0
+          const page = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
           cursor = page.at(-1)?.id ?? cursor
           isFull = page.length === logPage
           isLast = ended && !isFull
+          return Option.some(page)
         })
-        const next: Feed.Pull<JobLog> = Effect.suspend(() => {
-          const row = page[place++]
-          if (row !== undefined) return Effect.succeedSome(row)
-          return isLast ? Effect.succeedNone : Effect.zipRight(turn, next)
-        })
-        return next
+        return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : turn)), hasMore: () => isFull || isLast }
       })
   }
 }

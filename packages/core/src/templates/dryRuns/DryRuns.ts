@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
     }),
 
     followLogs: Traced.fn("DryRuns.followLogs")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId, after: number) {
-      const [right, { job }] = yield* rightTo(`dry_run:${versionId}:${jobId}`, find(versionId, jobId))
+      const [right, { job }] = yield* rightTo(`dry_run:${versionId}:${jobId}`, () => find(versionId, jobId))
       return { right, values: jobs.follow(job.id, after) } satisfies Entitled<JobLog>
     }),
 

@@ -189,7 +189,7 @@ const make = Effect.gen(function* () {
     }),
 
     open: Traced.fn("ParameterForms.open")(function* (id: TemplateVersionId, user: Uuid | undefined) {
-      const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
+      const [right, version] = yield* rightTo(`template_version:${id}`, () => load(id))
       const target = yield* imported(version)
       const actor = yield* CurrentActor
       /** Rights to read owners may have changed since the form was opened. An actor whose credential has ended reads none. */

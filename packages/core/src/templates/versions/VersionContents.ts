@@ -52,7 +52,7 @@ export const versionContents = ({ load, jobOf, jobs, resources, repository, requ
     }),
 
     followLogs: Traced.fn("TemplateVersions.followLogs")(function* (id: TemplateVersionId, after: number) {
-      const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
+      const [right, version] = yield* rightTo(`template_version:${id}`, () => load(id))
       return { right, values: jobs.follow(version.job_id, after) } satisfies Entitled<JobLog>
     }),
 

@@ -90,8 +90,7 @@ const make = Effect.gen(function* () {
     ...terminalAccess({ agentRows, parts, inactive, proxies }),
 
     open: Traced.fn("AppAccess.open")((address: AppAddress) =>
-      rightWithin(
-        `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
+      rightWithin(`app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`, () =>
         resolve(address)
       )
     ),

@@ -60,8 +60,7 @@ export const terminalAccess = ({ agentRows, parts, inactive, proxies }: Needs) =
 
   return {
     openPort: Traced.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
-      rightWithin(
-        `port:${id}:${port}`,
+      rightWithin(`port:${id}:${port}`, () =>
         Effect.gen(function* () {
           const terminal = yield* terminalOf(id)
           if (port < firstPort || port > 65_535) return yield* Invalid.field("port", `must be from ${firstPort} to 65535`)
@@ -78,6 +77,6 @@ export const terminalAccess = ({ agentRows, parts, inactive, proxies }: Needs) =
       return yield* Invalid.field("url", "must be the WebSocket address of the agent's terminal at a workspace proxy")
     }),
 
-    openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightWithin(`terminal:${id}`, terminalOf(id)))
+    openTerminal: Traced.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightWithin(`terminal:${id}`, () => terminalOf(id)))
   }
 }

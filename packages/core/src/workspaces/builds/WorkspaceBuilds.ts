@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
     }),
 
     followLogs: Traced.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
-      const [right, { build }] = yield* rightTo(`workspace_build:${id}`, found(id))
+      const [right, { build }] = yield* rightTo(`workspace_build:${id}`, () => found(id))
       return { right, values: jobs.follow(build.job_id, after) } satisfies Entitled<JobLog>
     }),
 

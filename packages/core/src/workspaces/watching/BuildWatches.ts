@@ -48,13 +48,12 @@ const make = Effect.gen(function* () {
 
   return {
     ended: Traced.fn("BuildWatches.ended")(function* () {
-      const [right] = yield* rightTo("workspace:*", mayWatchEnds)
+      const [right] = yield* rightTo("workspace:*", () => mayWatchEnds)
       return { right, values: endedBuilds({ builds, workspaces, bus }) }
     }),
 
     agentConnection: Traced.fn("BuildWatches.agentConnection")(function* (id: WorkspaceId, agentName: string) {
-      const [right, workspace] = yield* rightTo(
-        `workspace:${id}`,
+      const [right, workspace] = yield* rightTo(`workspace:${id}`, () =>
         Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(found))
       )
       return { right, values: agentConnection({ builds, resources, bus }, workspace, agentName) }

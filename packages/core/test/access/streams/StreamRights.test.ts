@@ -36,7 +36,11 @@ const aCaller = (name = "key") => {
   })
   const openAbout = (about: string, needed: typeof permission) =>
     Effect.gen(function* () {
-      const [right, granted] = yield* Effect.provideService(rightTo(about, needed), CurrentActor, actor())
+      const [right, granted] = yield* Effect.provideService(
+        rightTo(about, () => needed),
+        CurrentActor,
+        actor()
+      )
       expect(granted).toBe("granted")
       const ended = yield* Queue.unbounded<RightEnded>()
       yield* Effect.flatMap(StreamRights, ({ hold }) => hold(right, (reason) => void ended.unsafeOffer(reason)))
@@ -88,7 +92,12 @@ describe("the right to a stream", () => {
   it.scoped("ends with the right that took the place of another, which ends nothing any more", () =>
     Effect.gen(function* () {
       const [before, after] = [aCaller("old"), aCaller("new")]
-      const rightOf = ({ actor, permission }: typeof before) => Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
+      const rightOf = ({ actor, permission }: typeof before) =>
+        Effect.provideService(
+          rightTo("thing", () => permission),
+          CurrentActor,
+          actor()
+        )
       const [old] = yield* rightOf(before)
       const [next] = yield* rightOf(after)
       const ended = yield* Queue.unbounded<RightEnded>()
@@ -257,7 +266,11 @@ describe("the right to a stream", () => {
     Effect.gen(function* () {
       const { actor, permission, state } = aCaller()
       const { values } = yield* StreamRights
-      const [right] = yield* Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
+      const [right] = yield* Effect.provideService(
+        rightTo("thing", () => permission),
+        CurrentActor,
+        actor()
+      )
       expect(yield* Stream.runCollect(values({ right, values: Stream.make(1, 2) }))).toHaveLength(2)
       const first = yield* Queue.unbounded<number>()
       const following = values({ right, values: Stream.concat(Stream.make(1), Stream.never) })

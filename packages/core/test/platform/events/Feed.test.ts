@@ -3,15 +3,21 @@ import { Feed } from "@atelier/core/platform"
 import { Cause, Deferred, Effect, Exit, Fiber, Option, Scope, Stream } from "effect"
 import { expect } from "vitest"
 
+const atOnce = (ready: () => void) => {
+  ready()
+  return () => undefined
+}
+
 /** A feed of the numbers from 1, which ends or fails after the last one. */
 const numbers = (last: number, error?: string) =>
   Feed.make(() =>
     Effect.sync(() => {
       let count = 0
-      return Effect.suspend(() => {
-        if (count < last) return Effect.succeedSome(++count)
+      const pull = Effect.suspend(() => {
+        if (count < last) return Effect.succeedSome([++count])
         return error === undefined ? Effect.succeedNone : Effect.fail(error)
       })
+      return { wait: atOnce, pull }
     })
   )
 
@@ -71,7 +77,8 @@ describe("a feed", () => {
     Effect.gen(function* () {
       let pulls = 0
       const gate = yield* Effect.makeLatch(false)
-      const feed = Feed.make(() => Effect.succeed(Effect.sync(() => (++pulls > 2 ? Option.none() : Option.some(pulls)))))
+      const pull = Effect.sync(() => (++pulls > 2 ? Option.none() : Option.some([pulls])))
+      const feed = Feed.make(() => Effect.succeed({ wait: atOnce, pull }))
       const run = yield* Effect.fork(Feed.runForEach(feed, () => gate.await))
       for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
       expect(pulls).toBe(1)
@@ -88,16 +95,136 @@ describe("a feed", () => {
         const opened = yield* Deferred.make<void>()
         const closed = yield* Deferred.make<void>()
         const feed = Feed.make((scope) =>
-          Effect.as(
-            Scope.addFinalizer(scope, Deferred.succeed(closed, undefined)),
-            Effect.zipRight(Deferred.succeed(opened, undefined), end)
-          )
+          Effect.as(Scope.addFinalizer(scope, Deferred.succeed(closed, undefined)), {
+            wait: atOnce,
+            pull: Effect.zipRight(Deferred.succeed(opened, undefined), end)
+          })
         )
         const run = yield* Effect.fork(Feed.runForEach(feed, () => Effect.void))
         yield* Deferred.await(opened)
         yield* Fiber.interrupt(run)
         yield* Deferred.await(closed)
       }
+    })
+  )
+})
+
+describe("an attended feed", () => {
+  /** A feed that has a value each time that the test gives one. */
+  const aSource = Effect.map(Effect.runtime(), (runtime) => {
+    const state = { waiting: 0, isOpen: false, give: (_values: ReadonlyArray<number> | undefined): void => {} }
+    let given: Array<ReadonlyArray<number> | undefined> = []
+    let ready: (() => void) | undefined
+    state.give = (values) => {
+      given.push(values)
+      const tell = ready
+      ready = undefined
+      tell?.()
+    }
+    const feed = Feed.make((scope) => {
+      state.isOpen = true
+      return Effect.as(
+        Scope.addFinalizer(
+          scope,
+          Effect.sync(() => void (state.isOpen = false))
+        ),
+        {
+          wait: (tell: () => void) => {
+            if (given.length > 0) return atOnce(tell)
+            state.waiting++
+            ready = tell
+            return () => {
+              state.waiting--
+              ready = undefined
+            }
+          },
+          pull: Effect.sync((): Option.Option<ReadonlyArray<number>> => {
+            const [first, ...rest] = given
+            given = rest
+            return first === undefined ? Option.none() : Option.some(first)
+          })
+        }
+      )
+    })
+    return { feed, runtime, state }
+  })
+
+  const turns = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow(), { discard: true })
+
+  it.effect("hands values on in their order, and ends with the feed", () =>
+    Effect.gen(function* () {
+      const { feed, runtime, state } = yield* aSource
+      const taken: Array<number> = []
+      const over = yield* Deferred.make<void>()
+      Feed.attend(
+        Feed.startWith(feed, 0),
+        runtime,
+        (value) => Effect.sync(() => void taken.push(value)),
+        (exit) => Deferred.unsafeDone(over, exit)
+      )
+      yield* turns
+      state.give([1, 2])
+      state.give([3])
+      yield* turns
+      expect([taken, state.isOpen]).toStrictEqual([[0, 1, 2, 3], true])
+      state.give(undefined)
+      yield* Deferred.await(over)
+      yield* turns
+      expect(state.isOpen).toBe(false)
+    })
+  )
+
+  it.effect("ends with what its reader fails with, and tells it", () =>
+    Effect.gen(function* () {
+      const { feed, runtime, state } = yield* aSource
+      const over = yield* Deferred.make<void, string>()
+      Feed.attend(
+        feed,
+        runtime,
+        () => Effect.fail("gone"),
+        (exit) => Deferred.unsafeDone(over, exit)
+      )
+      state.give([1])
+      expect(yield* Effect.flip(Deferred.await(over))).toBe("gone")
+      yield* turns
+      expect(state.isOpen).toBe(false)
+    })
+  )
+
+  it.effect("waits no longer once it is stopped, and tells nothing", () =>
+    Effect.gen(function* () {
+      const { feed, runtime, state } = yield* aSource
+      const told: Array<unknown> = []
+      const stop = Feed.attend(
+        feed,
+        runtime,
+        (value) => Effect.sync(() => void told.push(value)),
+        (exit) => void told.push(exit)
+      )
+      yield* turns
+      expect(state).toMatchObject({ waiting: 1, isOpen: true })
+      stop()
+      yield* turns
+      expect(state).toMatchObject({ waiting: 0, isOpen: false })
+      expect(told).toStrictEqual([])
+    })
+  )
+
+  it.effect("interrupts a reader that has not taken a value when it is stopped", () =>
+    Effect.gen(function* () {
+      const { feed, runtime, state } = yield* aSource
+      const [begun, interrupted] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const taking = Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+      const stop = Feed.attend(
+        feed,
+        runtime,
+        () => Effect.onInterrupt(taking, () => Deferred.succeed(interrupted, undefined)),
+        () => undefined
+      )
+      state.give([1])
+      yield* Deferred.await(begun)
+      stop()
+      yield* Deferred.await(interrupted)
     })
   )
 })

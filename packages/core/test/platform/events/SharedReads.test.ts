@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { Feed, SharedReads } from "@atelier/core/platform"
-import { Context, Effect, Exit, Fiber, Queue, Scheduler, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Option, Queue, Scheduler, Scope, TestClock } from "effect"
 import { expect } from "vitest"
 
 /** A thing that changes when the test says so, and what is known of its followers. */
@@ -37,9 +37,9 @@ describe("shared reads", () => {
     Effect.gen(function* () {
       const { read, reads, state } = yield* aThing
       const received = yield* Queue.unbounded<number>()
-      const follower = SharedReads.following(reads("a"), (shared, changed) =>
-        Effect.zipRight(changed, Effect.asSome(shared.once("value", read)))
-      )
+      const follower = SharedReads.following(reads("a"), (shared) => ({
+        pull: Effect.map(shared.once("value", read), (value) => Option.some([value]))
+      }))
       const followers = 1000
       yield* Effect.replicateEffect(Effect.forkScoped(Feed.runForEach(follower, (value) => Queue.offer(received, value))), followers)
       expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([1]))

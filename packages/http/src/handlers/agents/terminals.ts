@@ -16,7 +16,7 @@ import { queryOf } from "../../pages/PageOptions.js"
 import { callInfo, CurrentRequest } from "../../server/request/CurrentRequest.js"
 import { Settings } from "../../server/request/Settings.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
-import { CloseSocket } from "../../sockets/WebSockets.js"
+import { CloseSocket } from "../../sockets/closing.js"
 import * as Handlers from "../Handlers.js"
 
 /** Bytes of a terminal's command, and of the names around it. */

@@ -140,7 +140,7 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
               unsupportedVersion
             )
             const token = Redacted.make(request.headers[header] ?? "")
-            const [right, proxy] = yield* rightTo("workspace proxy", proxies.authenticate(token))
+            const [right, proxy] = yield* rightTo("workspace proxy", () => proxies.authenticate(token))
             const service = yield* serviceOf({ id: yield* ids.next, holder: proxy.id, policy: everything })
             return yield* coordinatorSocket(request, right, service)
           }).pipe(Effect.provideService(CurrentActor, SystemActor.workspaceProxy))

@@ -69,11 +69,14 @@ export const network = Handlers.group(contract.network, (handlers) =>
       .handle("getConnectionInfo", () => maps.connectionInfo)
       .handle("getAgentConnectionInfo", ({ path }) => Effect.zipRight(agents.readable(path.workspaceagent), maps.connectionInfo))
       .handle("watchRelayMap", ({ request }) =>
-        Effect.flatMap(rightTo("relay map", Effect.void), ([right]) => jsonSocket(request, RelayMap, { right, values: maps.changes }))
+        Effect.flatMap(
+          rightTo("relay map", () => Effect.void),
+          ([right]) => jsonSocket(request, RelayMap, { right, values: maps.changes })
+        )
       )
       .handle("connectToNetwork", ({ request, urlParams }) =>
         Effect.gen(function* () {
-          const [right] = yield* rightTo("network", Effect.void)
+          const [right] = yield* rightTo("network", () => Effect.void)
           return yield* connect(request, urlParams, right, { fallback: Version.rpcDefault, policy: yield* tunnels.policyOfClient() })
         })
       )

@@ -6,7 +6,7 @@ import * as contract from "../../contract/sandboxes/ssh.js"
 import { Settings } from "../../server/request/Settings.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
 import { refuseHandshake } from "../../sockets/handshake.js"
-import { CloseSocket } from "../../sockets/WebSockets.js"
+import { CloseSocket } from "../../sockets/closing.js"
 import { TooManyRequests } from "../../wire/errors.js"
 import * as Handlers from "../Handlers.js"
 

@@ -8,7 +8,7 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Cause, Context, Effect, Runtime, RuntimeFlags, Scope, Stream } from "effect"
+import { Cause, Context, Effect, type Fiber, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import * as Endings from "./Endings.js"
@@ -51,16 +51,21 @@ const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unkn
     Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
   )
 
-const sendLive = (target: ServerResponse, { run }: LiveBody): Effect.Effect<void> => {
-  const write = begin(target)
-  const running = run({
-    write: (part) => write([part]),
-    offer: (part) => void (target.writableNeedDrain || target.write(part))
+/** Begins a body that goes on without the request's fiber. */
+const beginLive = (target: ServerResponse, { begin }: LiveBody): void => {
+  // The client has gone: it would not go again
+  if (target.destroyed) return
+  setImmediate(() => target.flushHeaders())
+  const stop = begin({
+    write: (part, done) => {
+      if (target.write(part)) done()
+      else target.once("drain", done)
+    },
+    offer: (part) => void (target.writableNeedDrain || target.write(part)),
+    end: (last) => void target.end(last),
+    fail: () => void target.destroy()
   })
-  return Effect.matchCauseEffect(Effect.interruptible(running), {
-    onSuccess: (last) => Effect.sync(() => void target.end(last)),
-    onFailure: () => cut(target)
-  })
+  target.once("close", stop)
 }
 
 /** Sends what a source has, no faster than the client reads it. `pipeline` of Node does the same with a tenth of a small request's cost. */
@@ -95,7 +100,7 @@ const send = (method: string, target: ServerResponse, response: Response, endLat
   else if (body._tag === "Stream") return sendStream(target, body.stream)
   else if (body._tag === "Raw" && body.body instanceof Readable) {
     return Effect.interruptible(sendReadable(target, body.body))
-  } else if (body._tag === "Raw" && body.body instanceof LiveBody) return sendLive(target, body.body)
+  } else if (body._tag === "Raw" && body.body instanceof LiveBody) beginLive(target, body.body)
   else if (body._tag === "Raw") end(target, body.body)
   else return Effect.dieMessage("no route answers a form")
   return Effect.void
@@ -142,9 +147,13 @@ export const make = (
       runtimeFlags,
       context: Context.unsafeMake(services)
     })
-    const fiber = Runtime.runFork(own)(handled)
+    let running: Fiber.RuntimeFiber<unknown, unknown> | undefined = Runtime.runFork(own)(handled)
     target.on("close", () => {
-      if (!target.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+      if (!target.writableEnded) running?.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+    })
+    // A body may go on for hours, which would keep the fiber and its services
+    running.addObserver(() => {
+      running = undefined
     })
   }
   const outlet = { end: endLater, run }

@@ -1,12 +1,10 @@
 /** What a request is answered with that fails otherwise than its endpoint declares. */
-import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
 import { Cause, Effect, Option, Stream } from "effect"
 import { InternalError, StorageFull, Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
-import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
 import { withStream } from "../connection/withStream.js"
 import type { StoreFaults } from "../operate/StoreFaults.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
@@ -25,7 +23,11 @@ export const refuseForNow = (path: string, refusal: Unavailable): Response =>
 const withoutStore = (path: string, unavailable: StoreUnavailable, message: string): Response =>
   unavailable.reason === "full" ? refuseAt(path, new StorageFull({ message })) : refuseForNow(path, new Unavailable({ message }))
 
-const inLog = (request: Request, { id, path }: RequestInfo) => ({ request_id: id, method: request.method, path })
+const inLog = (request: Request, { id, path }: RequestInfo) => ({
+  request_id: id,
+  method: request.method,
+  path
+})
 
 /** Answers a defect with 500 and a log line, and a store that is away with 503. A client that goes ends its request without an answer. */
 export const failureAnswer =
@@ -47,14 +49,13 @@ export const failureAnswer =
     )
   }
 
-/** The response with a log line for a body that fails after its head was sent. */
-export const loggingBody = (request: Request, info: RequestInfo, response: Response): Response => {
-  const log = (cause: Cause.Cause<unknown>) =>
-    Cause.isInterruptedOnly(cause)
-      ? Effect.void
-      : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), inLog(request, info))
-  const live = liveBodyOf(response)
-  if (live === undefined) return withStream(response, Stream.tapErrorCause(log))
-  const logged = new LiveBody((outlet) => Effect.onError(live.run(outlet), (cause) => log(cause)))
-  return HttpServerResponse.setBody(response, HttpBody.raw(logged, { contentType: response.body.contentType }))
-}
+/** The response with a log line for a stream that fails after its head was sent. */
+export const loggingBody = (request: Request, info: RequestInfo, response: Response): Response =>
+  withStream(
+    response,
+    Stream.tapErrorCause((cause) =>
+      Cause.isInterruptedOnly(cause)
+        ? Effect.void
+        : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), inLog(request, info))
+    )
+  )

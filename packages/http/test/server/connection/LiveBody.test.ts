@@ -15,23 +15,14 @@ const streamOf = (body: LiveBody): Stream.Stream<Uint8Array, unknown> => {
 describe("a live body as a stream", () => {
   it.effect("has its last part, and no part that was offered to a slow reader", () =>
     Effect.gen(function* () {
-      const isRead = yield* Effect.makeLatch(false)
-      const body = new LiveBody(({ offer, write }) =>
-        Effect.gen(function* () {
-          yield* write(part(1))
-          offer(part(2))
-          yield* isRead.await
-          offer(part(3))
-          return part(4)
-        })
-      )
+      const body = new LiveBody(({ end, offer, write }) => {
+        write(part(1), () => undefined)
+        offer(part(2))
+        write(part(3), () => end(part(4)))
+        return () => undefined
+      })
       const parts: Array<number | undefined> = []
-      yield* Stream.runForEach(streamOf(body), ([value]) =>
-        Effect.zipRight(
-          Effect.sync(() => parts.push(value)),
-          isRead.open
-        )
-      )
+      yield* Stream.runForEach(streamOf(body), ([value]) => Effect.sync(() => parts.push(value)))
       expect(parts).toStrictEqual([1, 3, 4])
     })
   )
@@ -39,14 +30,12 @@ describe("a live body as a stream", () => {
   it.effect("ends its body when the reader leaves", () =>
     Effect.gen(function* () {
       let hasEnded = false
-      const body = new LiveBody(({ write }) =>
-        Effect.ensuring(
-          Effect.zipRight(write(part(1)), Effect.never),
-          Effect.sync(() => {
-            hasEnded = true
-          })
-        )
-      )
+      const body = new LiveBody(({ write }) => {
+        write(part(1), () => undefined)
+        return () => {
+          hasEnded = true
+        }
+      })
       yield* Stream.runDrain(Stream.take(streamOf(body), 1))
       expect(hasEnded).toBe(true)
     })
