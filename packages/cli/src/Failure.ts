@@ -75,8 +75,11 @@ const codeOf = (status: number): number => {
   return status === 404 || status === 410 ? exitCodes.notFound : exitCodes.failed
 }
 
+/** How OpenSSL calls an answer that is none of TLS, such as one of HTTP. */
+const isWithoutTls = ({ detail, status }: AtelierError): boolean => status === 0 && /wrong.version.number/i.test(detail ?? "")
+
 const hintOf = ({ retryAfter, status }: AtelierError, program: string): string | undefined => {
-  if (status === 0) return `check the address with "${program} context" and the network.`
+  if (status === 0) return `check the address with "${program} context list" and the network.`
   if (status === 401) return `log in again with "${program} login".`
   if (status === 403) return "ask an administrator for the right to do this."
   return retryAfter === undefined ? undefined : `try again in ${retryAfter} seconds.`
@@ -128,6 +131,13 @@ export const failureOf = (error: unknown, program: string): Failure => {
   if (error instanceof AtelierError) {
     // Of the program itself, while it made the request
     if (error.cause instanceof Failure) return error.cause
+    if (isWithoutTls(error))
+      return new Failure({
+        message: "The service has no TLS.",
+        hint: "begin its address with http://.",
+        code: exitCodes.unreachable,
+        cause: error
+      })
     const { detail, message, requestId, status, validations } = error
     return new Failure({
       message,

@@ -14,7 +14,7 @@ export const globals = {
   output: choice(["table", "json", "jsonl"], "how results are printed", { short: "o", variable: "ATELIER_OUTPUT" }),
   quiet: toggle("print results alone", { short: "q" }),
   debug: toggle("show requests, and where a failure comes from"),
-  context: text("NAME", "the login to use instead of the current one", { variable: "ATELIER_CONTEXT" }),
+  context: text("NAME", "the login to use instead of the current one", { variable: "ATELIER_CONTEXT", kind: "context" }),
   url: text("URL", "the service's address; needs ATELIER_TOKEN unless the login is for it", { variable: "ATELIER_URL" })
 }
 

@@ -176,6 +176,12 @@ describe("the words of users", () => {
       "http://127.0.0.1:3000",
       "https://a.example/mount"
     ])
+    expect(["127.0.0.1:3000", "localhost", "[::1]:3000/mount", "localhost.example"].map(readAddress)).toStrictEqual([
+      "http://127.0.0.1:3000",
+      "http://localhost",
+      "http://[::1]:3000/mount",
+      "https://localhost.example"
+    ])
     for (const wrong of ["ftp://a.example", "https://user:secret@a.example", "https://"]) expect(() => readAddress(wrong)).toThrow("url:")
   })
 
@@ -391,6 +397,12 @@ describe("the words of completion", () => {
     expect(find("atelier templates pu")).toStrictEqual(["push", "pull"])
     expect(find("atelier create box --tem")).toStrictEqual(["--template", "--template-version"])
     expect(find("atelier templates push --mes")).toStrictEqual(["--message"])
+    expect(find("atelier list --output ")).toStrictEqual(["table", "json", "jsonl"])
+    expect(find("atelier open first --in z")).toStrictEqual(["zed"])
+    expect(find("atelier completion f")).toStrictEqual(["fish"])
+    expect(find("atelier autoupdate first a")).toStrictEqual(["always"])
+    // A value of the user's own
+    expect(find("atelier create --preset ")).toStrictEqual([""])
   })
 
   it("are found by fish", (test) => {
@@ -408,6 +420,8 @@ describe("the words of completion", () => {
     expect(find("atelier templates pu").toSorted()).toStrictEqual(["pull", "push"])
     expect(find("atelier templates push --mes")).toStrictEqual(["--message"])
     expect(find("atelier list --output ").toSorted()).toStrictEqual(["json", "jsonl", "table"])
+    expect(find("atelier open first --in z")).toStrictEqual(["zed"])
+    expect(find("atelier completion f")).toStrictEqual(["fish"])
   })
 
   it("are found by zsh at its prompt", async (test) => {
@@ -420,7 +434,7 @@ describe("the words of completion", () => {
       zpty shell "HOME=${directory} zsh -f -i"
       zpty -w shell 'PS1=; stty -echo; source ${directory}/completion; print REA""DY'
       zpty -r -m shell out '*READY*'
-      for line in 'atelier cre' 'atelier templates pus' 'atelier templates push --mes' 'atelier create box --prese'; do
+      for line in 'atelier cre' 'atelier templates pus' 'atelier templates push --mes' 'atelier create box --prese' 'atelier list --output tab' 'atelier completion f'; do
         zpty -wn shell "$line"$'\\t\\C-aprint -r -- "GO""T:\\C-e"\\n'
         zpty -r -m shell out $'*GOT:*\\n*' && print -r -- "\${out##*GOT:}"
       done
@@ -436,7 +450,9 @@ describe("the words of completion", () => {
       "atelier create",
       "atelier templates push",
       "atelier templates push --message",
-      "atelier create box --preset"
+      "atelier create box --preset",
+      "atelier list --output table",
+      "atelier completion fish"
     ])
   })
 })

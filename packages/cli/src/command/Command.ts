@@ -8,6 +8,8 @@ export interface Flag<A> {
   /** Absent for a flag without a value. */
   readonly placeholder?: string | undefined
   readonly choices?: ReadonlyArray<string> | undefined
+  /** What the value stands for, for completion. */
+  readonly kind?: Kind | undefined
   /** The variable of the environment that stands in for the flag. */
   readonly variable?: string | undefined
   readonly isList: boolean
@@ -17,6 +19,7 @@ export interface Flag<A> {
 
 interface Words {
   readonly short?: string
+  readonly kind?: Kind
   readonly variable?: string
 }
 
@@ -103,10 +106,18 @@ export interface Argument<A> {
   readonly summary: string
   readonly kind: Kind
   readonly need: "required" | "optional" | "list"
+  readonly choices?: ReadonlyArray<string> | undefined
   readonly type?: A
 }
 
 export const required = (summary: string, kind: Kind = "other"): Argument<string> => ({ summary, kind, need: "required" })
+/** One of several words, which the command checks. */
+export const oneOf = (choices: ReadonlyArray<string>, summary: string): Argument<string> => ({
+  summary,
+  kind: "other",
+  need: "required",
+  choices
+})
 export const optional = (summary: string, kind: Kind = "other"): Argument<string | undefined> => ({ summary, kind, need: "optional" })
 /** At least one. */
 export const several = (summary: string, kind: Kind = "other"): Argument<ReadonlyArray<string>> => ({ summary, kind, need: "list" })

@@ -10,7 +10,7 @@ export const detach = { detach: toggle("do not wait for the build", { short: "d"
 /** Values of a template's parameters. */
 export const parameters = {
   parameter: texts("NAME=VALUE", "a value of a parameter", { short: "p" }),
-  parameterFile: text("FILE", "a JSON object of parameters and their values")
+  parameterFile: text("FILE", "a JSON object of parameters and their values", { kind: "file" })
 }
 
 /** The workspace, and its agent where the user names one. */

@@ -61,7 +61,7 @@ export const connections: ReadonlyArray<Command | Group> = [
     ],
     flags: {
       suffix: text("SUFFIX", "the end of the names of hosts, one for each service; default atelier"),
-      sshConfig: text("FILE", "the user's configuration; default ~/.ssh/config"),
+      sshConfig: text("FILE", "the user's configuration; default ~/.ssh/config", { kind: "file" }),
       dryRun: toggle("show what would change"),
       remove: toggle("undo it")
     },

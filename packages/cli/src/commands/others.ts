@@ -1,4 +1,4 @@
-import { command, type Command, type Group, required } from "../command/Command.js"
+import { command, type Command, type Group, oneOf, required } from "../command/Command.js"
 
 /** The commands about the program itself. */
 export const others: ReadonlyArray<Command | Group> = [
@@ -12,7 +12,7 @@ export const others: ReadonlyArray<Command | Group> = [
   command({
     name: "completion",
     summary: "print the completion of a shell",
-    args: { shell: required("bash, zsh or fish") },
+    args: { shell: oneOf(["bash", "zsh", "fish"], "bash, zsh or fish") },
     examples: ["source <(atelier completion bash)", "atelier completion fish | source"],
     run: async (input, session) => (await import("../command/completion.js")).printCompletion(input, session)
   }),

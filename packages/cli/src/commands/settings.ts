@@ -1,4 +1,4 @@
-import { choice, command, type Command, duration, type Group, optional, required, text, texts, toggle, whole } from "../command/Command.js"
+import { choice, command, type Command, duration, type Group, oneOf, optional, text, texts, toggle, whole } from "../command/Command.js"
 import { reached, workspace } from "./arguments.js"
 
 /** The commands that change the settings of workspaces. */
@@ -31,7 +31,7 @@ export const settings: ReadonlyArray<Command | Group> = [
   command({
     name: "autoupdate",
     summary: "let each start use the template's active version, or not",
-    args: { ...workspace, policy: required("always or never") },
+    args: { ...workspace, policy: oneOf(["always", "never"], "always or never") },
     run: async (input, session) => (await import("../workspaces/settings.js")).autoupdate(input, session)
   }),
   command({

@@ -33,7 +33,7 @@ export const templates: ReadonlyArray<Command | Group> = [
         description: ["The template file is looked at before it is sent. The new version becomes the active one."],
         args: { template: optional("the template; named as the folder unless given", "template") },
         flags: {
-          directory: text("DIRECTORY", "the folder; the current one unless given", { short: "d" }),
+          directory: text("DIRECTORY", "the folder; the current one unless given", { short: "d", kind: "file" }),
           message: text("MESSAGE", "what has changed", { short: "m" }),
           name: text("VERSION", "the version's name"),
           variable: texts("NAME=VALUE", "a value of a template's variable"),
@@ -90,7 +90,7 @@ export const templates: ReadonlyArray<Command | Group> = [
         name: "create",
         summary: "create a task, and print its name",
         args: { input: optional("what is to be done; the standard input unless given") },
-        flags: { template: text("TEMPLATE", "the template", { short: "t" }), name: text("NAME", "the task's name") },
+        flags: { template: text("TEMPLATE", "the template", { short: "t", kind: "template" }), name: text("NAME", "the task's name") },
         run: async (input, session) => (await import("../tasks/tasks.js")).createTask(input, session)
       }),
       command({

@@ -38,7 +38,7 @@ export const workspaces: ReadonlyArray<Command | Group> = [
     description: ["On a terminal, the command asks for what is missing: the name, the template and its parameters."],
     args: { name: optional("its name: NAME or OWNER/NAME") },
     flags: {
-      template: text("TEMPLATE", "the template: NAME or ORGANIZATION/NAME", { short: "t" }),
+      template: text("TEMPLATE", "the template: NAME or ORGANIZATION/NAME", { short: "t", kind: "template" }),
       templateVersion: text("VERSION", "a version other than the active one"),
       preset: text("PRESET", "a preset of the template, with its values"),
       ...parameters,
