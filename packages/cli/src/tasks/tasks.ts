@@ -1,6 +1,7 @@
 /** `tasks`. */
-import type { Client, Task, TaskLogsResponse } from "@atelier/client"
+import { AtelierError, type Client, type Task, type TaskLogsResponse } from "@atelier/client"
 import * as tasks from "@atelier/client/tasks"
+import { setTimeout as pause } from "node:timers/promises"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
 import { ago, logLine } from "../terminal/text.js"
@@ -48,13 +49,33 @@ export const createTask = async ({ input, name, template }: CreateInput, session
   session.out.row(task, task.name)
 }
 
+/** Milliseconds between two attempts to send to a task that begins, and after which no more are made. */
+const interval = 1_000
+const patience = 300_000
+
+/** Sends a message, once the task has begun to take messages. */
+const sendOnceActive = async (client: Client, task: string, input: string, session: Session): Promise<void> => {
+  const { signal } = session
+  for (const until = performance.now() + patience; ;) {
+    try {
+      return await tasks.sendTaskMessage(client, { user: "me", task, body: { input } }, { signal })
+    } catch (error) {
+      if (!(error instanceof AtelierError) || error.status !== 409 || performance.now() > until) throw error
+      const { status } = await findTask(client, task, session)
+      if (status !== "pending" && status !== "initializing") throw error
+    }
+    await pause(interval, undefined, { signal })
+  }
+}
+
 export const sendToTask = async (
   { input, task }: { readonly input: string | undefined; readonly task: string },
   session: Session
 ): Promise<void> => {
   const client = await session.client()
   const { id } = await findTask(client, task, session)
-  await tasks.sendTaskMessage(client, { user: "me", task: id, body: { input: await textOf(input, session) } }, { signal: session.signal })
+  const text = await textOf(input, session)
+  await session.out.waiting("Waiting for the task", sendOnceActive(client, id, text, session))
   session.out.say(`Sent to ${task}.`)
 }
 

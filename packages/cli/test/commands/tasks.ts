@@ -12,6 +12,8 @@ export const taskTests = (get: () => Service, succeed: (...args: ReadonlyArray<s
     await service.run(["templates", "push", "work", "-d", folder])
     const name = (await succeed("tasks", "create", "echo begun", "-t", "work", "--name", "chores")).trim()
     expect(name).toBe("chores")
+    // Waits for the worker too
+    await succeed("tasks", "send", name, "echo early")
     // Waits for the worker, sends the line, and ends with the answer
     const attached = await service.run(["tasks", "attach", name], { stdin: "echo attached here\n" })
     expect(attached).toMatchObject({ code: 0, stdout: expect.stringMatching(/> echo begun\nbegun[^]*> echo attached here\nattached here/) })
