@@ -150,9 +150,9 @@ const withFlag = ({ option, reason, value }: StartError): string => {
 }
 
 /** Returns one sentence that says what is wrong with the command line, or with what an option names. */
-export const explained = (error: unknown): string => {
+export const explained = (error: unknown, failed = "The server could not start"): string => {
   if (error instanceof UsageError) return `${error.message} (--help lists the options)`
-  return `The server could not start: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
+  return `${failed}: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
 }
 
 /** The library's refusals of the command line are shown like the program's own. */

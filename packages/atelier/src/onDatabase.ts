@@ -25,7 +25,8 @@ export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usag
     )
     return 0
   } catch (error) {
-    process.stderr.write(`${explained(error)}\n`)
+    const [word] = usage.split(" ")
+    process.stderr.write(`${explained(error, `${word} has failed`)}\n`)
     return error instanceof UsageError ? 2 : 1
   }
 }

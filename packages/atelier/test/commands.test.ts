@@ -97,7 +97,10 @@ it.each([
   expect(await ended(["restore", copy, "--database", to])).toMatchObject({ code: 0, error: "" })
   expect((await ended(["doctor", "--database", to])).out).toMatch(/ok +database +\S.*: it is up to date/)
   const again = await ended(["restore", copy, "--database", to])
-  expect(again).toMatchObject({ code: 1, error: expect.stringMatching(/the file exists|the database is not empty/) })
+  expect(again).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/^restore has failed: .*(?:the file exists|the database is not empty)/)
+  })
 })
 
 it("backup without a file is refused", async () => {
