@@ -12,6 +12,7 @@ import { type Forbidden, NotFound, type Unauthenticated, type Invalid } from "..
 import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
+import { ifWritable } from "../../platform/store/StoreUnavailable.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { type KeyUse, useOf } from "./ApiKey.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -101,7 +102,7 @@ const make = Effect.gen(function* () {
     schemeInterval
   )
 
-  /** Wakes a dormant user, and records that the key is used, at most hourly: answers what it wrote. Fails for a user that is not active. */
+  /** Wakes a dormant user, and records that the key is used: at most hourly, and if the store can be written. Answers what it wrote. Fails for a user that is not active. */
   const use = (session: StoredSession, info: CallInfo): Effect.Effect<KeyUse | undefined, Unauthenticated> =>
     Effect.gen(function* () {
       const status = yield* see({ id: session.user_id, username: session.username, status: session.status })
@@ -109,9 +110,12 @@ const make = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const slides = !options.disableSessionExpiryRefresh
       const written = useOf(session, { now, ip: info.ip ?? "", slides })
-      if (written !== undefined)
-        yield* Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)
-      return written
+      if (written === undefined) return undefined
+      // Reads go on while nothing can be written
+      const recorded = yield* ifWritable(
+        Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)
+      )
+      return Option.isSome(recorded) ? written : undefined
     })
 
   const { lasting, presented } = credentialChecks({ options, sessions, links, cryptography })

@@ -30,3 +30,11 @@ export const unlessFull = <E, R>(work: Effect.Effect<unknown, E, R>): Effect.Eff
       ? Effect.logWarning("the store has no room: work of the start is left for later", cause)
       : Effect.failCause(cause)
   )
+
+/** Runs a write that a read can do without. Returns None if the store has no room or can only be read. Other failures stay. */
+export const ifWritable = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+  Effect.catchAllCause(Effect.map(write, Option.some), (cause) =>
+    Option.exists(storeUnavailable(cause), ({ reason }) => reason === "full" || reason === "read-only")
+      ? Effect.succeedNone
+      : Effect.failCause(cause)
+  )

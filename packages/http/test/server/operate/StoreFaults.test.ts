@@ -7,7 +7,9 @@ import { mkdtemp, open, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import pg from "pg"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { aTar } from "../../../../../test/records/archives.js"
 import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/store/databases.js"
 import { testEngines } from "../../../../../test/outside/engine.js"
 import { startServer, type TestServer } from "../../../../../test/http/server.js"
@@ -71,10 +73,12 @@ const until = async (status: number, ask: () => Promise<number>): Promise<void> 
 describe("a server whose PostgreSQL", () => {
   const log = aLog()
   const scope = Effect.runSync(Scope.make())
+  let database: string
   let proxy: Awaited<ReturnType<typeof aProxy>>
   let server: TestServer
   beforeAll(async () => {
-    proxy = await aProxy(new URL(await Effect.runPromise(Scope.extend(databaseUrl, scope))))
+    database = await Effect.runPromise(Scope.extend(databaseUrl, scope))
+    proxy = await aProxy(new URL(database))
     const storage = Postgres.layer({ url: proxy.url, maxConnections: 4, connectionTimeout: "2 seconds" })
     server = await startServer(storage, { logger: log.logger, logLevel: "error" })
   })
@@ -101,6 +105,34 @@ describe("a server whose PostgreSQL", () => {
     await until(200, async () => (await me()).status)
   })
 
+  it("can only be read answers writes 503 and reads as ever, and writes again once it can", async () => {
+    const administrator = new pg.Client({ connectionString: database })
+    await administrator.connect()
+    const setReadOnly = async (value: "on" | "off") => {
+      await administrator.query(`ALTER DATABASE ${new URL(database).pathname.slice(1)} SET default_transaction_read_only = ${value}`)
+      // Connections have what was set when they were made
+      await administrator.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'atelier'"
+      )
+    }
+    const change = () =>
+      server.call("PUT", "/users/me/appearance", {
+        token: server.owner().token,
+        body: { theme_preference: "dark", terminal_font: "fira-code" }
+      })
+    const message = "The store can only be read: nothing can be written."
+    await setReadOnly("on")
+    server.advance("2 hours")
+    await expect.poll(async () => (await change()).body, { timeout: 60_000, interval: 20 }).toStrictEqual({ message })
+    await until(200, async () => (await me()).status)
+    expect([log.of(message), log.failed()]).toStrictEqual([1, 0])
+    await setReadOnly("off")
+    await until(200, async () => (await change()).status)
+    server.advance("61 seconds")
+    await expect.poll(() => ready(server), { timeout: 60_000, interval: 20 }).toStrictEqual([200, "OK"])
+    await administrator.end()
+  })
+
   it("has no free connection answers 503, and serves again once one is free", async () => {
     const done = Effect.runSync(Deferred.make<void>())
     const holding = server.run(
@@ -124,7 +156,14 @@ describe("a server whose PostgreSQL", () => {
   })
 })
 
-describe("a server whose SQLite database is full", () => {
+/** Runs a statement on the server's own connection. */
+const pragma = (server: TestServer, text: string): Promise<unknown> =>
+  server.run(Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), (sql) => sql.unsafe(text)))
+
+const upload = (server: TestServer, body: Uint8Array) =>
+  server.call("POST", "/files", { token: server.owner().token, body, headers: { "Content-Type": "application/x-tar" } })
+
+describe("a server whose SQLite database", () => {
   const log = aLog()
   let directory: string
   let server: TestServer
@@ -137,7 +176,7 @@ describe("a server whose SQLite database is full", () => {
     await rm(directory, { recursive: true })
   })
 
-  it("answers writes 507 and reads as ever, and says so once in its log", async () => {
+  it("is full answers writes 507 and reads as ever, says so once in its log, and writes again once there is room", async () => {
     const { token } = server.owner()
     await server.run(
       Effect.gen(function* () {
@@ -146,14 +185,34 @@ describe("a server whose SQLite database is full", () => {
         yield* sql.unsafe(`PRAGMA max_page_count = ${page_count}`)
       })
     )
-    const upload = () =>
-      server.call("POST", "/files", { token, body: "x".repeat(300_000), headers: { "Content-Type": "application/x-tar" } })
-    const answers = [await upload(), await upload(), await upload()]
+    const large = async () => upload(server, await aTar({ file: "x".repeat(300_000) }))
+    // The next use of the session would be recorded
+    server.advance("2 hours")
+    const answers = [await large(), await large(), await large()]
     expect(answers.map(({ status }) => status)).toStrictEqual([507, 507, 507])
     expect(answers[0]?.body).toStrictEqual({ message: "The store is full: nothing can be written." })
     expect((await server.call("GET", "/users/me", { token })).status).toBe(200)
     expect(await ready(server)).toStrictEqual([200, "The store is full: nothing can be written."])
     expect([log.of("The store is full"), log.failed()]).toStrictEqual([1, 0])
+    await pragma(server, "PRAGMA max_page_count = 1000000")
+    expect((await large()).status).toBe(201)
+    server.advance("61 seconds")
+    expect(await ready(server)).toStrictEqual([200, "OK"])
+  })
+
+  it("can only be read answers writes 503 and reads as ever, and writes again once it can", async () => {
+    const small = async () => upload(server, await aTar({ file: "y" }))
+    await pragma(server, "PRAGMA query_only = ON")
+    server.advance("2 hours")
+    const message = "The store can only be read: nothing can be written."
+    expect(await small()).toMatchObject({ status: 503, body: { message } })
+    expect((await server.call("GET", "/users/me", { token: server.owner().token })).status).toBe(200)
+    expect((await ready(server))[1]).toBe(message)
+    expect([log.of(message), log.failed()]).toStrictEqual([1, 0])
+    await pragma(server, "PRAGMA query_only = OFF")
+    expect((await small()).status).toBe(201)
+    server.advance("61 seconds")
+    expect(await ready(server)).toStrictEqual([200, "OK"])
   })
 })
 
