@@ -191,7 +191,7 @@ try {
       `workspaces whose builds have not ended: ${unended}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
       `activities that have not ended: ${unfinished.length === 0 ? "none" : unfinished.join(", ")}`,
-      `requests that were answered with 500: ${defects.length === 0 ? "none" : [...new Set(defects)].join("; ")}`,
+      `requests that were answered with 500: ${defects.length === 0 ? "none" : defects.join("\n")}`,
       `failed restarts: ${notRestarted.length === 0 ? "none" : notRestarted.join("; ")}`,
       `from kill to the first answer of a server: ${summary(starts)}`,
       `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,

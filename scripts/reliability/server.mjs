@@ -22,7 +22,7 @@ export const freePort = async () => {
   return port
 }
 
-/** What the logs of servers tell of requests that were answered with 500. */
+/** The lines of the logs of servers about requests that were answered with 500. */
 export const defects = []
 
 /** Starts the standalone server with options by name, and waits until it listens. */
@@ -30,9 +30,12 @@ export const startServer = async (options, path = program) => {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
   const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] })
   await new Promise((resolve, reject) => {
+    let isDefect = false
     createInterface(child.stdout).on("line", (line) => {
       if (line.startsWith("Atelier listens")) resolve()
-      else if (line.includes('message="a request failed"')) defects.push(line)
+      // The lines of a cause belong to it
+      if (line.startsWith("timestamp=")) isDefect = line.includes('message="a request failed"')
+      if (isDefect) defects.push(line)
     })
     child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
   })
