@@ -7,7 +7,7 @@ import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, touched } from "../platform/Statement.js"
 import { isRetryable } from "../platform/store/Transactor.js"
-import { dieOf, isUnavailable } from "../platform/Unavailability.js"
+import { dieOf, inTransaction, isUnavailable } from "../platform/Unavailability.js"
 import type { Statements } from "../platform/Statements.js"
 
 const messageColumns = {
@@ -47,7 +47,7 @@ export const notificationMessages = (
   return {
     enqueue: (messages) =>
       // A transaction of its own is a savepoint within another: a refused row undoes nothing but the messages
-      sql.transaction(insertAll(sql, "notification_messages", messages.map(stored), sql`ON CONFLICT (dedupe_hash) DO NOTHING`)).pipe(
+      inTransaction(sql, insertAll(sql, "notification_messages", messages.map(stored), sql`ON CONFLICT (dedupe_hash) DO NOTHING`)).pipe(
         Effect.as(Option.none<string>()),
         Effect.catchAll((error) => (concernsAll(error) ? dieOf(error) : Effect.succeedSome(error.message)))
       ),

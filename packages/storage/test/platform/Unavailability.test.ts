@@ -1,7 +1,10 @@
 import { StoreUnavailable } from "@atelier/core/platform"
-import { SqlError } from "@effect/sql"
+import { SqlClient, SqlError } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { notificationMessages } from "../../src/notifications/NotificationMessages.js"
+import { makeStatements } from "../../src/platform/Statements.js"
 import { orDefect } from "../../src/platform/Unavailability.js"
 
 it.effect.each(["Query read timeout", "Connection terminated", "Connection terminated unexpectedly"])(
@@ -34,4 +37,15 @@ it.effect.each(["57014", "55P03", "26000"])("a statement whose wait for a lock w
     const exit = yield* Effect.exit(orDefect(Effect.fail(new SqlError.SqlError({ cause }))))
     expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
   })
+)
+
+it.scoped("messages are refused by a store that is away if the connection of their transaction is lost", () =>
+  Effect.gen(function* () {
+    const cause = new Error("Client has encountered a connection error and is not queryable")
+    // The driver's transactions die if they cannot be rolled back
+    const transaction = () => Effect.die(new SqlError.SqlError({ cause }))
+    const sql = makeStatements(yield* SqlClient.SqlClient, { run: () => Effect.succeed([]), batch: () => Effect.void, transaction })
+    const exit = yield* Effect.exit(notificationMessages(sql).enqueue([]))
+    expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
+  }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
 )
