@@ -1,7 +1,6 @@
 /** Calls of users over the services, as a generator chooses them. */
 import type { CurrentActor } from "@atelier/core/access"
-import { Access, StreamRights } from "@atelier/core/access"
-import { Accounts, Sessions } from "@atelier/core/identity"
+import { Accounts } from "@atelier/core/identity"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { Templates, TemplateVersions } from "@atelier/core/templates"
 import {
@@ -12,12 +11,14 @@ import {
   Workspaces,
   WorkspaceSchedules,
   WorkspaceSettings,
-  WorkspaceSharing,
-  type WorkspaceView
+  WorkspaceSharing
 } from "@atelier/core/workspaces"
-import { Effect, Exit, type Redacted, Stream } from "effect"
+import { Effect } from "effect"
+import { type Acknowledged, at, type Left } from "./Left.js"
 import type { Everything } from "./Replica.js"
-import { asUser, emailOf, password, type Setting } from "./Setting.js"
+import { following, sessionCallKinds, sessionCallOf } from "./SessionCalls.js"
+import { asUser, type Setting } from "./Setting.js"
+import { sendTo, taskOf } from "./TaskCalls.js"
 
 export const callKinds = [
   "create",
@@ -37,13 +38,12 @@ export const callKinds = [
   "rename",
   "dormant",
   "suspend",
-  "log in",
-  "log in",
-  "use session",
-  "use session",
-  "log out",
+  ...sessionCallKinds,
   "watch",
   "watch",
+  "task",
+  "send",
+  "send",
   "promote",
   "update template",
   "invalidate"
@@ -57,37 +57,6 @@ export interface Call {
   readonly target: number
   readonly value: number
 }
-
-/** A session that a user was given. */
-export interface Session {
-  readonly token: Redacted.Redacted<string>
-  /** Whether the user was told that it has ended. */
-  hasEnded: boolean
-}
-
-/** A stream of a workspace that a user follows. */
-export interface Watcher {
-  readonly workspaceId: string
-  /** The build that it has shown last. */
-  buildId: string | undefined
-  status: string | undefined
-  isOpen: boolean
-}
-
-/** What calls of a history leave to each other. */
-export interface Left {
-  readonly sessions: Array<Session>
-  /** Called with each stream that begins. */
-  readonly watching: (watcher: Watcher) => void
-}
-
-/** A row that has to be there after the call was answered. */
-export interface Acknowledged {
-  readonly table: "workspaces" | "workspace_builds"
-  readonly id: string
-}
-
-const at = <A>(items: ReadonlyArray<A>, index: number): A | undefined => items[index % Math.max(1, items.length)]
 
 type Answer = Effect.Effect<ReadonlyArray<Acknowledged>, unknown, Everything>
 
@@ -138,54 +107,6 @@ const build = (chosen: Chosen, value: number, transition: "start" | "stop" | "de
     ),
     (made) => (made === undefined ? nothing : [{ table: "workspace_builds", id: made.id } as const])
   )
-
-const watch = (chosen: Chosen, watching: Left["watching"]): Answer =>
-  done(
-    chosen((id) =>
-      Effect.gen(function* () {
-        const { values } = yield* StreamRights
-        const watcher: Watcher = { workspaceId: id, buildId: undefined, status: undefined, isOpen: true }
-        const show = (shown: Exit.Exit<WorkspaceView, unknown>) =>
-          Effect.sync(() => {
-            if (Exit.isFailure(shown)) return
-            watcher.buildId = shown.value.latest_build.id
-            watcher.status = shown.value.latest_build.status
-          })
-        const stream = yield* Effect.flatMap(Workspaces, ({ watch }) => watch(id))
-        watching(watcher)
-        yield* Effect.ensuring(
-          Stream.runForEach(values(stream), show),
-          Effect.sync(() => void (watcher.isOpen = false))
-        )
-      })
-    )
-  )
-
-type SessionKind = "log in" | "use session" | "log out"
-
-/** Calls of users about their sessions. */
-const sessionCallOf = ({ kind, target, user }: Call & { readonly kind: SessionKind }, { sessions }: Left): Answer => {
-  if (kind === "log in")
-    return done(
-      Effect.gen(function* () {
-        const { logIn } = yield* Sessions
-        sessions.push({ token: yield* logIn({ email: emailOf(user), password }, {}), hasEnded: false })
-      })
-    )
-  const session = at(sessions, target)
-  if (session === undefined) return Effect.succeed(nothing)
-  return done(
-    Effect.gen(function* () {
-      const hadEnded = session.hasEnded
-      const { authenticate, logOut } = yield* Sessions
-      const actor = yield* authenticate(session.token, {})
-      if (hadEnded) return yield* Effect.dieMessage("a session that a user has ended was taken")
-      if (kind === "use session") return
-      yield* Access.actingAs(actor)(logOut())
-      session.hasEnded = true
-    })
-  )
-}
 
 type AdminKind = "suspend" | "promote" | "update template" | "invalidate"
 
@@ -279,11 +200,17 @@ export const callOf = (setting: Setting, call: Call, name: string, left: Left): 
     case "dormant":
       return done(chosen((id) => Effect.flatMap(WorkspaceSettings, ({ setDormant }) => setDormant(id, value % 2 === 0))))
     case "watch":
-      return watch(chosen, left.watching)
+      return done(chosen((id) => following(id, left, undefined)))
+    case "task":
+      return asUser(actor, taskOf(setting.taskVersion, name))
+    case "send":
+      return done(asUser(actor, sendTo(target, name, left)))
     case "log in":
+    case "make token":
     case "use session":
-    case "log out":
-      return sessionCallOf({ ...call, kind }, left)
+    case "end session":
+    case "follow":
+      return done(sessionCallOf(kind, { actor, name, target, user }, left))
     case "suspend":
     case "promote":
     case "update template":

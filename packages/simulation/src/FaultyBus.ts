@@ -14,7 +14,7 @@ type Router = Effect.Effect.Success<typeof Events.makeRouter>
 
 const busLayer = (make: Effect.Effect<EventBus["Type"]>) => service(EventBus, make)
 
-export const makeBus = (world: World): FaultyBus => {
+export const makeBus = (world: World, isShared: boolean): FaultyBus => {
   const routers = new Map<Process, Router>()
   const deaf = new Set<Process>()
   let doubled = 0
@@ -33,7 +33,7 @@ export const makeBus = (world: World): FaultyBus => {
         Effect.map(Events.makeRouter, (router) => {
           routers.set(process, router)
           return EventBus.of({
-            isShared: true,
+            isShared,
             publish: (channel, message) =>
               Effect.sync(() => {
                 router.deliver(channel, message)

@@ -4,10 +4,11 @@ import { storeUnavailable } from "@atelier/core/platform"
 import { invariants } from "@atelier/storage/invariants"
 import { Cause, Effect, Exit, Option, type Scope } from "effect"
 import { type Agents, startAgents } from "./Agents.js"
-import { type Acknowledged, callOf, type Left, type Watcher } from "./Calls.js"
+import { callOf } from "./Calls.js"
 import { type Chance, chanceOf } from "./Chance.js"
 import { makeBus } from "./FaultyBus.js"
 import { openStore, type StoreFault } from "./FaultyStore.js"
+import type { Acknowledged, Left, Watcher } from "./Left.js"
 import { type Deployment, type Replica, startReplica } from "./Replica.js"
 import { type Action, activeTime, described, type FaultKind, type Plan, replicaCount } from "./Plan.js"
 import { leavingNone } from "./Roots.js"
@@ -30,6 +31,15 @@ const startTime = 60_000
 
 /** Milliseconds after the last fault in which all has to come to rest. */
 const restTime = 900_000
+
+/** Milliseconds after which a replica is started again whose start has failed. */
+const restartAfter = 1_000
+
+/** Milliseconds by which the clock of a machine jumps whose store is its own. */
+const hour = 3_600_000
+
+/** Milliseconds by which a stream may outlive its session. */
+const streamsEndWithin = 30_000
 
 const storeFaults = ["refused", "unheard", "silent", "done in silence", "rolled back"] as const satisfies ReadonlyArray<StoreFault>
 
@@ -56,6 +66,7 @@ class Running {
   /** Streams that users follow, by the replica that serves each. */
   private readonly watchers = new Map<Watcher, Replica>()
   private readonly sessions: Left["sessions"] = []
+  private readonly sent: Left["sent"] = []
   readonly agents: Agents
   readonly broken: Array<string>
   private generation = 0
@@ -71,12 +82,14 @@ class Running {
     private readonly options: Options
   ) {
     this.broken = deployment.broken
-    for (let index = 0; index < replicaCount; index++) this.start(index)
+    for (let index = 0; index < (deployment.isShared ? replicaCount : 1); index++) this.start(index)
     this.agents = startAgents(deployment, () => this.replicas)
     deployment.store.setFaults((process) => {
-      if (this.cutOff.has(process.name)) return "silent"
+      // A file on a disk that is full refuses what it does not do
+      if (this.cutOff.has(process.name)) return deployment.isShared ? "silent" : "refused"
       const likelihood = this.troubled.get(process.name) ?? 0
-      return likelihood > 0 && this.chance.is(likelihood) ? this.chance.pick(storeFaults) : undefined
+      if (likelihood === 0 || !this.chance.is(likelihood)) return undefined
+      return deployment.isShared ? this.chance.pick(storeFaults) : "refused"
     })
   }
 
@@ -89,9 +102,20 @@ class Running {
   }
 
   private start(index: number): void {
+    // One that was killed twice starts once
+    if (this.replicas[index]?.process.isAlive === true) return
     const name = `r${index}.${this.generation++}`
     const skew = this.isFaulty && this.chance.is(0.3) ? (this.chance.below(121) - 60) * 1_000 : 0
-    this.replicas[index] = startReplica(this.deployment, name, skew, this.options, () => this.tell(`${name} has started`))
+    const machine = this.replicas[index]?.process.skew ?? 0
+    const replica = startReplica(this.deployment, name, this.deployment.isShared ? skew : machine, this.options, {
+      started: () => this.tell(`${name} has started`),
+      // As whatever supervises a program does
+      failed: () => {
+        replica.kill()
+        this.world.after(restartAfter, () => this.start(index))
+      }
+    })
+    this.replicas[index] = replica
   }
 
   private tell(line: string): void {
@@ -107,7 +131,12 @@ class Running {
   private call(action: Action & { readonly is: "call" }, index: number): void {
     const replica = this.replicas[action.replica]
     if (replica?.context === undefined || !replica.process.isAlive) return this.tell(`#${index} finds no replica`)
-    const left: Left = { sessions: this.sessions, watching: (watcher) => void this.watchers.set(watcher, replica) }
+    const left: Left = {
+      now: this.world.now,
+      sessions: this.sessions,
+      sent: this.sent,
+      watching: (watcher) => void this.watchers.set(watcher, replica)
+    }
     replica.run(callOf(this.setting, action, `w${index}`, left), (exit) => {
       this.tell(`#${index} ${answerOf(exit)}`)
       if (Exit.isSuccess(exit)) this.acknowledged.push(...exit.value)
@@ -140,7 +169,7 @@ class Running {
         return
       }
       case "skew":
-        process.skew += (value - 500) * 100
+        process.skew += this.deployment.isShared ? (value - 500) * 100 : value % 2 === 0 ? hour : -hour
         return
       case "deaf":
         this.deployment.bus.deafen(process, 200 + value * 14)
@@ -221,6 +250,17 @@ class Running {
     this.checkAgents()
     this.checkQuotas()
     this.checkWatchers()
+    this.checkMessages()
+  }
+
+  /** A message to a task arrives at most once, and once if its sender was told so. */
+  private checkMessages(): void {
+    const { messages } = this.deployment
+    for (const message of new Set(messages)) {
+      const times = messages.filter((other) => other === message).length
+      if (times > 1) this.broken.push(`messages-arrive-once: ${message} arrived ${times} times`)
+    }
+    for (const message of this.sent) if (!messages.includes(message)) this.broken.push(`messages-arrive-once: ${message} is lost`)
   }
 
   /** The workspaces of a user cost at most what the user's groups allow. */
@@ -233,10 +273,12 @@ class Running {
         this.broken.push(`quotas-are-kept: the workspaces of ${owner} cost ${cost}`)
   }
 
-  /** A stream that is still open has shown the last state. */
+  /** A stream that is still open has a session that lives, and has shown the last state. */
   private checkWatchers(): void {
-    for (const [{ buildId, isOpen, status, workspaceId }, { process }] of this.watchers) {
+    for (const [{ buildId, isOpen, session, status, workspaceId }, { process }] of this.watchers) {
       if (!isOpen || !process.isAlive) continue
+      if (session?.endedAt !== undefined && session.endedAt < this.world.now() - streamsEndWithin)
+        this.broken.push(`streams-end-with-their-sessions: a stream of workspace ${workspaceId} goes on`)
       for (const stored of this.rows<{ readonly latest_build_id: string; readonly latest_status: string }>(
         `SELECT latest_build_id, latest_status FROM workspaces WHERE id = '${workspaceId}' AND NOT deleted`
       )) {
@@ -253,7 +295,9 @@ class Running {
   private checkAgents(): void {
     const now = this.world.now()
     const connected = this.agents.connectedSince(now - 60_000).length
-    const fresh = new Date(now - 45_000).toISOString()
+    // Without another process the machine's clock is the store's
+    const ahead = this.deployment.isShared ? 0 : (this.replicas[0]?.process.skew ?? 0)
+    const fresh = new Date(now + ahead - 45_000).toISOString()
     const [row] = this.rows<{ readonly count: number }>(
       `SELECT count(*) AS count FROM workspace_agents WHERE NOT deleted AND last_connected_at >= '${fresh}' AND (disconnected_at IS NULL OR disconnected_at < last_connected_at)`
     )
@@ -263,30 +307,31 @@ class Running {
 }
 
 /** Runs a plan to its end. */
-export const runHistory = (setting: Setting, { actions, seed }: Plan, onLog?: (line: string) => void): Effect.Effect<Outcome> =>
-  leavingNone(Effect.scoped(running(setting, seed, actions, onLog)))
+export const runHistory = (setting: Setting, plan: Plan, onLog?: (line: string) => void): Effect.Effect<Outcome> =>
+  leavingNone(Effect.scoped(running(setting, plan, onLog)))
 
 const running = (
   setting: Setting,
-  seed: number,
-  actions: ReadonlyArray<Action>,
+  { actions, isAlone, seed }: Plan,
   onLog: ((line: string) => void) | undefined
 ): Effect.Effect<Outcome, never, Scope.Scope> =>
   Effect.gen(function* () {
     const chance = chanceOf(seed ^ 0x5bd1e995)
     const world = makeWorld(chance, setting.begin)
     const store = yield* openStore(world, setting.content)
-    const bus = makeBus(world)
+    const bus = makeBus(world, !isAlone)
     bus.setDoubled(0.05)
     const deployment: Deployment = {
       world,
       chance,
       store,
       bus,
+      isShared: !isAlone,
       machines: new Map(setting.machines.map((machine) => [machine.workspaceId, machine])),
       applying: new Map(),
       broken: [],
       mails: [],
+      messages: [],
       locks: new Map(),
       onLog
     }

@@ -28,11 +28,13 @@ export const failEachLoop = (setting: Setting, millis: number): Effect.Effect<Re
       world,
       chance,
       store,
-      bus: makeBus(world),
+      bus: makeBus(world, true),
+      isShared: true,
       machines: new Map(),
       applying: new Map(),
       broken: [],
       mails: [],
+      messages: [],
       locks: new Map(),
       onLog: undefined
     }
@@ -49,9 +51,10 @@ export const failEachLoop = (setting: Setting, millis: number): Effect.Effect<Re
       if (!again.has(work) && world.now() > at) again.set(work, world.now() - at)
       return undefined
     })
-    startReplica(deployment, "r0", 0, simulatedOptions, () => {
+    const started = (): void => {
       isStarted = true
-    })
+    }
+    startReplica(deployment, "r0", 0, simulatedOptions, { started })
     world.run(() => false, setting.begin + millis)
     return [...failedAt.keys()].toSorted().map((name): FailedLoop => ({ name, again: again.get(name) }))
   }).pipe(Effect.scoped, leavingNone)

@@ -1,9 +1,13 @@
 /** What a history does: the users' calls and faults that follow from its seed, and the smallest part of them that still breaks something. */
 import { type Call, callKinds } from "./Calls.js"
 import { chanceOf } from "./Chance.js"
+import { sessionCallKinds } from "./SessionCalls.js"
 
 const faultKinds = ["kill", "stop", "skew", "deaf", "store", "store", "cut off", "machine dies"] as const
 export type FaultKind = (typeof faultKinds)[number]
+
+/** Those of a replica without others: its clock jumps more often, and it hears no events but its own. */
+const faultsAlone = ["kill", "stop", "skew", "skew", "store", "cut off", "machine dies"] as const satisfies ReadonlyArray<FaultKind>
 
 /** A thing that a history does at a time, in milliseconds after its begin. */
 export type Action =
@@ -12,6 +16,8 @@ export type Action =
 
 export interface Plan {
   readonly seed: number
+  /** Whether there is one replica, whose database is its own and whose machine's clock jumps. */
+  readonly isAlone: boolean
   readonly actions: ReadonlyArray<Action>
 }
 
@@ -23,6 +29,8 @@ export const activeTime = 16_000
 /** The plan of a seed. */
 export const planOf = (seed: number): Plan => {
   const chance = chanceOf(seed)
+  const isAlone = chance.is(0.12)
+  const ofReplica = () => (isAlone ? 0 : chance.below(replicaCount))
   const number = () => chance.below(1_000)
   const count = 12 + chance.below(14)
   // Things that happen at once meet each other more often
@@ -32,7 +40,7 @@ export const planOf = (seed: number): Plan => {
     user: number(),
     target: number()
   }))
-  const ofCall = () => ({ is: "call", replica: chance.below(replicaCount), user: number(), target: number(), value: number() }) as const
+  const ofCall = () => ({ is: "call", replica: ofReplica(), user: number(), target: number(), value: number() }) as const
   const changeOfPool = (begin: number): Action => ({ ...ofCall(), at: begin, kind: chance.pick(poolChanges), target: 1 })
   const claim = (begin: number): Action => ({ ...ofCall(), at: begin + chance.pick(reconciliation), kind: "claim" })
   // A claim meets the reconciliation only if something was to be reconciled
@@ -42,8 +50,9 @@ export const planOf = (seed: number): Plan => {
   const others = Array.from({ length: count }, (): Action => {
     const { begin, target, theme, user } = instants[chance.below(instants.length)] ?? { begin: 0, theme: "any", user: 0, target: 0 }
     if (chance.is(0.25)) {
-      const replica = chance.below(replicaCount)
-      return { at: begin + chance.pick(distances), is: "fault", fault: chance.pick(faultKinds), replica, value: number() }
+      const replica = ofReplica()
+      const fault = chance.pick(isAlone ? faultsAlone : faultKinds)
+      return { at: begin + chance.pick(distances), is: "fault", fault, replica, value: number() }
     }
     switch (theme) {
       case "any":
@@ -52,13 +61,17 @@ export const planOf = (seed: number): Plan => {
         return { ...ofCall(), at: begin + chance.pick(close), kind: chance.pick(workspaceCalls), user, target }
       case "pool":
         return chance.is(0.3) ? changeOfPool(begin) : claim(begin)
+      case "session":
+        return { ...ofCall(), at: begin + chance.pick(distances), kind: chance.pick(sessionCallKinds), user }
+      case "task":
+        return { ...ofCall(), at: begin + chance.pick(distances), kind: chance.pick(taskCalls), user }
     }
   })
-  return { seed, actions: [...meetings, ...others].toSorted((one, other) => one.at - other.at) }
+  return { seed, isAlone, actions: [...meetings, ...others].toSorted((one, other) => one.at - other.at) }
 }
 
-/** What the calls of an instant have in common: nothing, the workspace, or the pool of prebuilt workspaces. */
-const themes = ["any", "any", "workspace", "pool"] as const
+/** What the calls of an instant have in common: nothing, the workspace, the pool of prebuilt workspaces, the sessions or the tasks of a user. */
+const themes = ["any", "any", "workspace", "pool", "pool", "session", "task"] as const
 
 /** Milliseconds between actions that belong together. */
 const distances = [0, 0, 3, 40, 500, 520, 560, 700, 1_500, 3_000] as const
@@ -67,6 +80,8 @@ const distances = [0, 0, 3, 40, 500, 520, 560, 700, 1_500, 3_000] as const
 const close = [0, 0, 0, 1, 3, 40, 700] as const
 
 const workspaceCalls = ["start", "stop", "stop", "delete", "cancel", "extend", "share", "rename", "dormant", "ttl"] as const
+
+const taskCalls = ["task", "send", "send", "send", "send", "stop", "delete"] as const
 
 /** Calls after which the pool is reconciled. */
 const poolChanges = ["invalidate", "promote", "update template"] as const

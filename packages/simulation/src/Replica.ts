@@ -5,8 +5,9 @@ import { DeploymentOptions, Hostname, type Options, ReplicaRepository, Replicas 
 import { Organizations } from "@atelier/core/organizations"
 import { Locks, service, stacked, StoreClock, Timestamp, together } from "@atelier/core/platform"
 import { embeddedDaemons, JobQueueRepository, ProvisionerEngines } from "@atelier/core/provisioning"
+import { TaskAppFailure, TaskApps } from "@atelier/core/tasks"
 import { layer as repositories, Statements } from "@atelier/storage"
-import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Schema, Scope } from "effect"
 import { chanceOf, type Chance } from "./Chance.js"
 import type { FaultyBus } from "./FaultyBus.js"
 import type { FaultyStore } from "./FaultyStore.js"
@@ -16,11 +17,15 @@ import type { Process, World } from "./World.js"
 
 /** What all replicas of a deployment share. */
 export interface Deployment extends Outside {
+  /** Whether several replicas share the store, as on PostgreSQL. Otherwise there is one, as on SQLite. */
+  readonly isShared: boolean
   readonly world: World
   readonly chance: Chance
   readonly store: FaultyStore
   readonly bus: FaultyBus
   readonly mails: Array<SentMail>
+  /** What the apps of tasks have been told, in its order. */
+  readonly messages: Array<string>
   /** Names of locks, and which process holds each. */
   readonly locks: Map<string, Process>
   readonly onLog: ((line: string) => void) | undefined
@@ -57,8 +62,10 @@ const locksOf = ({ locks }: Deployment, process: Process): Locks["Type"] =>
       })
   })
 
-/** The repositories as on a database that several processes share. */
-const shared = ({ world }: Deployment) =>
+/** The repositories, as on a database that several processes share where they do. */
+const stored = ({ isShared, world }: Deployment) => (isShared ? stacked(repositories, shared(world)) : repositories)
+
+const shared = (world: World) =>
   together(
     service(
       ReplicaRepository,
@@ -90,17 +97,36 @@ const tokenOffers = ({ machines }: Deployment): TokenOffers["Type"] => ({
     })
 })
 
+/** A body as `TaskConversations` sends it. */
+const Message = Schema.Struct({ content: Schema.String })
+
+/** The apps of tasks, on their machines. An answer may be late, and is lost if the process dies before. */
+const taskAppsOf = ({ machines, messages }: Deployment, chance: Chance): TaskApps["Type"] => {
+  const takesTime = Effect.suspend(() => Effect.sleep(Duration.millis(chance.pick([1, 20, 700]))))
+  return TaskApps.of({
+    request: ({ body, method, target }) =>
+      Effect.gen(function* () {
+        yield* takesTime
+        if (!machines.has(target.workspace_id)) return yield* new TaskAppFailure({ message: "no machine" })
+        if (method === "POST") messages.push(Schema.decodeUnknownSync(Message)(body).content)
+        yield* takesTime
+        return method === "GET" ? { status: "stable" } : undefined
+      })
+  })
+}
+
 const portsLayer = (deployment: Deployment, process: Process, options: Options) => {
   const chance = chanceOf(deployment.chance.below(0x7fff_ffff))
   const values = portsOf(chance, deployment.mails).pipe(
     Context.add(Statements, deployment.store.statementsOf(process)),
     Context.add(Locks, locksOf(deployment, process)),
     Context.add(ProvisionerEngines, [engineOf(chance, deployment, process)]),
+    Context.add(TaskApps, taskAppsOf(deployment, chance)),
     Context.add(TokenOffers, tokenOffers(deployment)),
     Context.add(DeploymentOptions, options),
     Context.add(Hostname, process.name)
   )
-  return stacked(Layer.succeedContext(values), deployment.bus.layerOf(process), repositories, shared(deployment), services)
+  return stacked(Layer.succeedContext(values), deployment.bus.layerOf(process), stored(deployment), services)
 }
 
 /** As the program does. */
@@ -125,8 +151,14 @@ const loggerOf = (onLog: Deployment["onLog"], { name }: Process) =>
         Logger.minimumLogLevel(LogLevel.Info)
       )
 
-/** Starts a replica. `started` is called once its background work runs. */
-export const startReplica = (deployment: Deployment, name: string, skew: number, options: Options, started: () => void): Replica => {
+/** Starts a replica. `started` is called once its background work runs, and `failed` if it ends before. */
+export const startReplica = (
+  deployment: Deployment,
+  name: string,
+  skew: number,
+  options: Options,
+  { failed = () => {}, started }: { readonly started: () => void; readonly failed?: () => void }
+): Replica => {
   const { store, world } = deployment
   const process = world.newProcess(name, skew)
   const environment = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -174,6 +206,7 @@ export const startReplica = (deployment: Deployment, name: string, skew: number,
   )
   main.addObserver((exit) => {
     if (Exit.isFailure(exit)) deployment.onLog?.(`${name} ended: ${String(exit.cause)}`)
+    if (process.isAlive && replica.context === undefined) failed()
   })
   return replica
 }

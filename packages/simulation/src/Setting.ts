@@ -6,6 +6,7 @@ import { newUser, PasswordHasher, TrustedUsers, UserRepository } from "@atelier/
 import { MemberRepository, Organizations } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { Archives, Files } from "@atelier/core/provisioning"
+import { TaskConversations } from "@atelier/core/tasks"
 import { TemplateCreation, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Context, Effect, type Exit, Redacted } from "effect"
 import { chanceOf } from "./Chance.js"
@@ -14,6 +15,7 @@ import { openStore } from "./FaultyStore.js"
 import { startAgents } from "./Agents.js"
 import { leavingNone } from "./Roots.js"
 import { type Deployment, type Everything, startReplica } from "./Replica.js"
+import { taskOf } from "./TaskCalls.js"
 import { type Machine, templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
 import { makeWorld } from "./World.js"
 
@@ -26,8 +28,10 @@ export interface Setting {
   readonly organization: Uuid.Uuid
   readonly admin: Uuid.Uuid
   readonly users: ReadonlyArray<Uuid.Uuid>
-  /** Those of the prebuilt workspaces that are ready. */
+  /** Those of the prebuilt workspaces that are ready, and of a task of each user. */
   readonly machines: ReadonlyArray<Machine>
+  /** The version that tasks are made from. */
+  readonly taskVersion: Uuid.Uuid
   readonly templates: ReadonlyArray<{ readonly id: Uuid.Uuid; readonly versions: ReadonlyArray<Uuid.Uuid> }>
 }
 
@@ -111,12 +115,25 @@ const stored = Effect.gen(function* () {
     Effect.zipRight(
       Effect.flatMap(GroupChanges, ({ update }) => update(organization, allowance)),
       Effect.all([
-        aTemplate("plain", admin, { prebuilds: 0, dailyCost: 0, fails: 0.05 }),
-        aTemplate("pooled", admin, { prebuilds: poolSize, dailyCost: 1, fails: 0.02 })
+        aTemplate("plain", admin, { prebuilds: 0, dailyCost: 0, fails: 0.05, isForTasks: false }),
+        aTemplate("pooled", admin, { prebuilds: poolSize, dailyCost: 1, fails: 0.02, isForTasks: false })
       ])
     )
   )
-  return { organization, admin, users, templates }
+  const { versions } = yield* asUser(admin, aTemplate("working", admin, { prebuilds: 0, dailyCost: 0, fails: 0, isForTasks: true }))
+  const [taskVersion = admin] = versions
+  // Only a task whose app is ready takes messages
+  yield* Effect.forEach(users, (user) =>
+    asUser(
+      user,
+      Effect.gen(function* () {
+        yield* taskOf(taskVersion, "work")
+        const { send } = yield* TaskConversations
+        yield* Effect.retry(Effect.delay(send("me", "work", "begin"), "1 second"), { times: 120 })
+      })
+    )
+  )
+  return { organization, admin, users, templates, taskVersion }
 })
 
 /** Milliseconds in which the pool of prebuilt workspaces fills up. */
@@ -132,28 +149,31 @@ const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
       world,
       chance,
       store,
-      bus: makeBus(world),
+      bus: makeBus(world, true),
+      isShared: true,
       machines: new Map(),
       applying: new Map(),
       broken: [],
       mails: [],
+      messages: [],
       locks: new Map(),
       onLog: undefined
     }
     let exit: Exit.Exit<A, E> | undefined
-    const replica = startReplica(deployment, "setting", 0, simulatedOptions, () => {
+    const started = (): void =>
       replica.run(effect, (ended) => {
         exit = ended
       })
-    })
-    const hasEnded = world.run(() => exit !== undefined, begin + 3_600_000)
+    const replica = startReplica(deployment, "setting", 0, simulatedOptions, { started })
     startAgents(deployment, () => [replica])
+    const hasEnded = world.run(() => exit !== undefined, begin + 3_600_000)
     world.run(() => false, world.now() + settling)
     replica.stop(() => {})
     world.run(() => false, world.now() + 10_000)
     if (!hasEnded || exit === undefined) return yield* Effect.dieMessage(`The setting was not made: ${world.trace.slice(-20).join("\n")}`)
     // Without it no history would have claims
-    if (deployment.machines.size !== poolSize) return yield* Effect.dieMessage(`The pool has ${deployment.machines.size} machines.`)
+    if (deployment.machines.size !== poolSize + userNames.length)
+      return yield* Effect.dieMessage(`There are ${deployment.machines.size} machines.`)
     return [{ ...(yield* exit), machines: [...deployment.machines.values()] }, yield* store.content] as const
   }).pipe(Effect.scoped, leavingNone)
 

@@ -1,5 +1,5 @@
 /** An engine whose work takes virtual time. It knows what runs, as a machine would, so that what is left behind is seen. */
-import type { Engine, PlanInput, ProvisionedResource } from "@atelier/core/provisioning"
+import type { Engine, PlanInput, ProvisionedApp, ProvisionedResource } from "@atelier/core/provisioning"
 import { ProvisionFailure } from "@atelier/core/provisioning"
 import { Uuid } from "@atelier/core/platform"
 import { Duration, Effect } from "effect"
@@ -20,6 +20,8 @@ export interface SimulatedTemplate {
   readonly dailyCost: number
   /** How likely a build fails. */
   readonly fails: number
+  /** Whether an app of its workspaces works on tasks. */
+  readonly isForTasks: boolean
 }
 
 export const templateFile = "simulated.json"
@@ -33,7 +35,26 @@ const idOf = (chance: Chance): Uuid.Uuid => {
   )
 }
 
-const resourcesOf = (token: Uuid.Uuid, dailyCost: number): ReadonlyArray<ProvisionedResource> => [
+/** The app that works on a task. */
+const taskApp = (id: Uuid.Uuid): ProvisionedApp => ({
+  id,
+  slug: "worker",
+  display_name: "",
+  command: "",
+  url: "http://localhost:3284",
+  icon: "",
+  subdomain: false,
+  external: false,
+  sharing_level: "owner",
+  healthcheck: null,
+  order: 0,
+  group: "",
+  hidden: false,
+  open_in: "slim-window",
+  tooltip: ""
+})
+
+const resourcesOf = (token: Uuid.Uuid, dailyCost: number, apps: ReadonlyArray<ProvisionedApp> = []): ReadonlyArray<ProvisionedResource> => [
   {
     name: "machine",
     type: "simulated",
@@ -57,7 +78,7 @@ const resourcesOf = (token: Uuid.Uuid, dailyCost: number): ReadonlyArray<Provisi
         display_apps: [],
         api_key_scope: "all",
         order: 0,
-        apps: [],
+        apps,
         scripts: [],
         metadata: []
       }
@@ -127,7 +148,7 @@ export const engineOf = (chance: Chance, outside: Outside, process: Process): En
                 }
               ],
               daily_cost: input.metadata.transition === "start" ? template.dailyCost : 0,
-              has_ai_task: false,
+              has_ai_task: template.isForTasks,
               has_external_agent: false
             }),
           handOver: (input: PlanInput) =>
@@ -154,7 +175,10 @@ export const engineOf = (chance: Chance, outside: Outside, process: Process): En
               const token = idOf(chance)
               if (transition === "start") machines.set(workspace_id, { workspaceId: workspace_id, buildId: workspace_build_id, token })
               else machines.delete(workspace_id)
-              return { resources: made(template, input, token), state: new Uint8Array([1]) }
+              const state = new Uint8Array([1])
+              if (!template.isForTasks || transition !== "start") return { resources: made(template, input, token), state }
+              const task_app_id = idOf(chance)
+              return { resources: resourcesOf(token, template.dailyCost, [taskApp(task_app_id)]), task_app_id, state }
             })
         }
       })

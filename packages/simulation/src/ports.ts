@@ -3,7 +3,6 @@ import { PasswordHasher, SecretsYaml, SshKeyGenerator } from "@atelier/core/iden
 import { Mailer } from "@atelier/core/notifications"
 import { Cryptography, Encryption, Invalid } from "@atelier/core/platform"
 import { Archives } from "@atelier/core/provisioning"
-import { TaskApps } from "@atelier/core/tasks"
 import { Context, Effect, Either, Redacted, Stream } from "effect"
 import { createHash, pbkdf2Sync } from "node:crypto"
 import type { Chance } from "./Chance.js"
@@ -71,6 +70,5 @@ export const portsOf = (chance: Chance, mails: Array<SentMail>) =>
     Context.add(
       SshKeyGenerator,
       SshKeyGenerator.of({ generate: () => Effect.succeed({ public_key: "ssh-ed25519 AAAA\n", private_key: Redacted.make("key") }) })
-    ),
-    Context.add(TaskApps, TaskApps.of({ request: () => Effect.succeed({ status: "stable", messages: [] }) }))
+    )
   )

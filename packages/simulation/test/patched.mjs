@@ -24,11 +24,11 @@ const patchedBy = (patch) => {
   }
 }
 
-/** Bundles the modules of the simulation with a patch into a file, which has to lie where its dependencies are found. */
-export const bundlePatched = async (patch, outfile) => {
+/** Bundles a module with a patch into a file, which has to lie where its dependencies are found. Without a name the module is the simulation. */
+export const bundlePatched = async (patch, outfile, entry = "packages/simulation/src/index.ts") => {
   const sources = patchedBy(patch)
   await build({
-    entryPoints: [join(root, "packages/simulation/src/index.ts")],
+    entryPoints: [join(root, entry)],
     outfile,
     bundle: true,
     format: "esm",
