@@ -181,13 +181,14 @@ try {
   }
   const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
   const succeeded = all.filter(({ job }) => job.status === "succeeded").length
+  const givenUp = all.filter(({ job }) => /its server was lost \d+ times/.test(job.error)).length
   const there = new Set(all.map(({ id }) => id))
   const lost = [...accepted].filter((id) => !there.has(id)).length
   const again = all.filter(({ id, job }) => ends.has(id) && ends.get(id) !== job.completed_at).length
   process.stdout.write(
     [
       `${kills} kills in ${((settling - started) / 1000).toFixed(0)} s, ${count} workspaces, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
-      `${all.length} builds, ${succeeded} succeeded; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
+      `${all.length} builds, ${succeeded} succeeded, ${givenUp} given up; lost: ${lost}, ended twice: ${again}, two of a workspace at once: ${overlaps.length}`,
       `workspaces whose builds have not ended: ${unended}`,
       `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
       `activities that have not ended: ${unfinished.length === 0 ? "none" : unfinished.join(", ")}`,
@@ -215,7 +216,7 @@ try {
   process.stdout.write(`the workspace proxy is ${isProxyWell ? "well" : "not well after a minute"}\n`)
   const areSound = await areRowsSound(options.database)
   failed =
-    succeeded !== all.length ||
+    succeeded + givenUp !== all.length ||
     unended + lost + again + overlaps.length + lostOfActivities + notRestarted.length + unfinished.length + defects.length > 0 ||
     !isProxyWell ||
     !areSound
