@@ -28,8 +28,16 @@ export interface OwnerMetadataService {
   /** The owner of a workspace in an organization. */
   readonly of: (owner: User, organizationId: Uuid) => Effect.Effect<OwnerFields>
 
-  /** The start of a workspace of a version that is planned but not made, as forms and dry runs need it. */
-  readonly ofPlannedStart: (version: TemplateVersion, owner: User, workspace_name: string) => Effect.Effect<BuildMetadata>
+  /**
+   * The start of a workspace of a version that is planned but not made, as forms and dry runs need it. The template's name is read unless it is
+   * given.
+   */
+  readonly ofPlannedStart: (
+    version: TemplateVersion,
+    owner: User,
+    workspace_name: string,
+    template_name?: string
+  ) => Effect.Effect<BuildMetadata>
 }
 
 const make = Effect.gen(function* () {
@@ -44,6 +52,11 @@ const make = Effect.gen(function* () {
       ...Array.from(new Set(ofMember), (name) => ({ name, org_id: organizationId }))
     ]
   }
+
+  const nameOf = ({ template_id }: TemplateVersion) =>
+    template_id === null
+      ? Effect.succeed("")
+      : Effect.map(templates.byId(template_id), Option.match({ onNone: () => "", onSome: ({ name }) => name }))
 
   const of = Traced.fn("OwnerMetadata.of")(function* (owner: User, organizationId: Uuid) {
     const found = yield* stored.of(owner.id, organizationId)
@@ -62,9 +75,13 @@ const make = Effect.gen(function* () {
   return {
     of,
 
-    ofPlannedStart: Traced.fn("OwnerMetadata.ofPlannedStart")(function* (version: TemplateVersion, owner: User, workspace_name: string) {
+    ofPlannedStart: Traced.fn("OwnerMetadata.ofPlannedStart")(function* (
+      version: TemplateVersion,
+      owner: User,
+      workspace_name: string,
+      template_name?: string
+    ) {
       const { accessUrl } = yield* DeploymentOptions
-      const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
       return {
         access_url: accessUrl,
         transition: "start",
@@ -73,7 +90,7 @@ const make = Effect.gen(function* () {
         workspace_build_id: nil,
         ...(yield* of(owner, version.organization_id)),
         template_id: version.template_id ?? nil,
-        template_name: Option.match(template, { onNone: () => "", onSome: ({ name }) => name }),
+        template_name: template_name ?? (yield* nameOf(version)),
         template_version: version.name
       } satisfies BuildMetadata
     })

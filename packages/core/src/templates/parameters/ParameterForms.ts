@@ -53,6 +53,8 @@ const concurrency = 4
 export interface ImportedVersion {
   readonly version: TemplateVersion
   readonly job: ProvisionerJob
+  /** The name of the version's template, where it has been read. */
+  readonly template_name?: string
 }
 
 const noOwner: ParameterForm = {
@@ -131,7 +133,7 @@ const make = Effect.gen(function* () {
           const session = Option.getOrUndefined(yield* Effect.option(source(target)))
           if (session?.preview === undefined) return yield* stored
           const input = {
-            metadata: yield* owners.ofPlannedStart(version, owner, "default"),
+            metadata: yield* owners.ofPlannedStart(version, owner, "default", target.template_name),
             variables: yield* versions.variables(version.id),
             parameters
           }

@@ -63,7 +63,7 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
   ) => {
     const stored = versions.parameters(imported.version.id)
     if (template.use_classic_parameter_flow) return stored
-    const ofForm = forms.definitions(imported, owner, values)
+    const ofForm = forms.definitions({ ...imported, template_name: template.name }, owner, values)
     return transition === "start" ? ofForm : Effect.catchTag(ofForm, "Invalid", () => stored)
   }
 

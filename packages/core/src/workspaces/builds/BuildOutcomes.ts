@@ -28,6 +28,8 @@ const ended = Measure.counter("workspace_builds_total", "Builds of workspaces th
 interface Outcome {
   readonly status_code: 200 | 500
   readonly workspace_owner?: string
+  /** The build before, where it has been read in the same transaction. */
+  readonly before?: WorkspaceBuild
   /** Resources that the claim of a prebuilt workspace replaced. */
   readonly replacements?: ReadonlyArray<ResourceReplacement>
 }
@@ -85,7 +87,7 @@ const make = Effect.gen(function* () {
     record: (
       workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id" | "expires_at">,
       build: WorkspaceBuild,
-      { replacements = [], status_code, workspace_owner = "" }: Outcome
+      { before: known, replacements = [], status_code, workspace_owner = "" }: Outcome
     ): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* publish(buildEnds, { build_id: build.id })
@@ -93,7 +95,7 @@ const make = Effect.gen(function* () {
         if (status_code !== 200) yield* notifications.buildEnded(workspace, build)
         else if (build.transition === "delete") yield* notifications.deleted(workspace, build)
         if (replacements.length > 0) yield* notifications.resourcesReplaced(workspace, build, replacements)
-        const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
+        const before = known ?? Option.getOrUndefined(yield* builds.byNumber(workspace.id, build.build_number - 1))
         yield* Audit.record({
           action: build.transition,
           resource: buildAudit,
@@ -101,7 +103,7 @@ const make = Effect.gen(function* () {
           target: "",
           organization_id: workspace.organization_id,
           status_code,
-          ...(status_code === 200 ? { before: Option.getOrUndefined(before), after: build } : {}),
+          ...(status_code === 200 ? { before, after: build } : {}),
           user_id: build.initiator_id,
           request_id: build.job_id,
           additional_fields: {

@@ -261,7 +261,7 @@ const make = Effect.gen(function* () {
         overflowed: false
       })
       yield* logs.append(build.job_id, log.rows, log.length, log.overflowed)
-      yield* outcomes.record(workspace, build, { status_code: 200 })
+      yield* outcomes.record(workspace, build, { status_code: 200, before: workspace.latest_build })
     }, Effect.provide(services))
   }
 })
