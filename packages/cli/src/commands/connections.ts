@@ -27,7 +27,9 @@ export const connections: ReadonlyArray<Command | Group> = [
   command({
     name: "exec",
     summary: "run a command in a workspace, and end with its exit code",
-    description: ["The standard input is piped to the command. If both sides are a terminal, the command gets one."],
+    description: [
+      "The standard input is piped to the command. If both sides are a terminal, the command gets one. A process that the command starts in the background goes on after it."
+    ],
     args: reached,
     words: "COMMAND",
     flags: { ...runs, timeout: duration("end the command after this time") },

@@ -30,7 +30,9 @@ export const templates: ReadonlyArray<Command | Group> = [
       command({
         name: "push",
         summary: "make a version of a template from a folder, and the template if there is none",
-        description: ["The template file is looked at before it is sent. The new version becomes the active one."],
+        description: [
+          "The YAML of the template file is checked before it is sent. The import checks the rest. The new version becomes the active one."
+        ],
         args: { template: optional("the template; named as the folder unless given", "template") },
         flags: {
           directory: text("DIRECTORY", "the folder; the current one unless given", { short: "d", kind: "file" }),
