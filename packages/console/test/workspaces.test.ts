@@ -27,6 +27,15 @@ describeConsole(
   (console) => {
     it("are made from a template's form, followed while they build, and deleted by name", async () => {
       const { open, server } = console()
+      for (const [role, hint] of [
+        ["owner", "Begin with a starter"],
+        ["member", "A user who may create templates adds the first one."]
+      ] as const) {
+        const { context, go, page } = await open(role)
+        await go("/new")
+        await page.getByText(hint).waitFor()
+        await context.close()
+      }
       await aTemplate(
         server,
         {
