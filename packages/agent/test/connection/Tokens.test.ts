@@ -31,7 +31,7 @@ it.scopedLive("an agent with another token works on with the manifest of that to
     manifest = { owner_username: "amelia", scripts: [once, { ...owner, run_on_start: true }] }
     yield* use
     expect(presented(server)).toStrictEqual(["the-token", "the-next-token"])
-    yield* server.until(() => server.of("ScriptCompleted").length === 2)
+    yield* server.until(() => server.of("ScriptCompleted").length >= 2)
     expect(readFileSync(join(home, "owner"), "utf8")).toBe("amelia\n")
     expect(readFileSync(join(home, "runs"), "utf8")).toBe("once\n")
     expect(server.states()).toStrictEqual(["STARTING", "READY"])
@@ -52,7 +52,7 @@ it.scopedLive("an agent that is refused tries the token that it was offered, and
     manifest = { scripts: [{ ...owner, run_on_start: true }] }
     yield* server.crash
     yield* server.resume
-    yield* server.until(() => server.of("ScriptCompleted").length === 1)
+    yield* server.until(() => server.of("ScriptCompleted").length >= 1)
     expect(existsSync(join(home, "greeted"))).toBe(true)
     expect(presented(server).at(-1)).toBe("the-next-token")
   })
