@@ -164,6 +164,29 @@ describe("windows", () => {
     })
   )
 
+  it.scoped("of readers that do not read take nothing from one that does", () =>
+    Effect.gen(function* () {
+      const { client, server } = yield* connected()
+      const filled = 8
+      const fill = (bytes: number) =>
+        Effect.gen(function* () {
+          const stream = yield* client.open
+          const writing = yield* Effect.forkScoped(Effect.zipRight(stream.write(new Uint8Array(bytes)), stream.finish))
+          return { writing, far: yield* server.accept }
+        })
+      const unread = yield* Effect.replicateEffect(fill(4 * window), filled)
+      const { far, writing } = yield* fill(40 * window)
+      const received = yield* Stream.runFold(far.incoming, 0, (sum, bytes) => sum + bytes.length)
+      yield* Fiber.join(writing)
+      expect(received).toBe(40 * window)
+      // Each still waits for its own reader, and goes on with it
+      for (const { far, writing } of unread) {
+        expect(yield* Fiber.poll(writing)).toStrictEqual(Option.none())
+        expect(yield* Stream.runFold(far.incoming, 0, (sum, bytes) => sum + bytes.length)).toBe(4 * window)
+      }
+    })
+  )
+
   it.scoped("are topped up by the bytes read once half of them was read", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server" })
