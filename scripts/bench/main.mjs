@@ -18,6 +18,7 @@ import { docker } from "./sections/docker.mjs"
 import { forms } from "./sections/forms.mjs"
 import { history } from "./sections/history.mjs"
 import { interactive } from "./sections/interactive.mjs"
+import { streamKinds } from "./sections/kinds.mjs"
 import { kubernetes } from "./sections/kubernetes.mjs"
 import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
@@ -51,6 +52,7 @@ const sections = {
   relay,
   apps,
   streams,
+  kinds: streamKinds,
   files: largeFiles,
   commands: commandTimes,
   "command-line": commandLine,

@@ -64,7 +64,7 @@ const unread = async (url, headers) => {
 }
 
 /** Two servers on PostgreSQL, or one. The second one runs no jobs, so that agents connect to the first. */
-const startServers = async (databases, kind, directory) => {
+export const startServers = async (databases, kind, directory) => {
   const storage = await databases.fresh(kind)
   const options = (more) => (port) => [
     "--dangerous-disable-rate-limits",
