@@ -34,7 +34,7 @@ export interface Settings {
 
 /**
  * Loads the server with the first connection: it is as large as a fifth of the agent, and most agents never have one. From then on V8's young generation keeps its size:
- * almost no object survives it, and it would grow by 30 MiB with the first large copy.
+ * almost no object survives it, and it would grow from 8 to 32 MiB with the first large copy.
  */
 const loaded = Effect.promise(async () => {
   const server = await import("./server.js")
