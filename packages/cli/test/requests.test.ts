@@ -1,5 +1,5 @@
 /** Requests, logins and their renewal against a service that answers late, or not at all. */
-import { AtelierError } from "@atelier/client"
+import { AtelierError, type Workspace } from "@atelier/client"
 import * as users from "@atelier/client/users"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -18,6 +18,7 @@ import { fetchWithin, httpFetch } from "../src/requests/httpFetch.js"
 import { makeSession } from "../src/Session.js"
 import { makeOutput } from "../src/terminal/Output.js"
 import { makePrompts } from "../src/terminal/Prompts.js"
+import { beginBuild, type Change } from "../src/workspaces/builds.js"
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -153,4 +154,35 @@ it("a login by a code goes on while the service cannot answer, and shows no cont
   const said = await text(here.stderr as unknown as PassThrough)
   expect(said).toContain("enter the code AB [2J:")
   for (const control of ["\u001b", "\u0007"]) expect(said).not.toContain(control)
+})
+
+describe("a build that the service refuses because of another one", () => {
+  const change = async (asked: Change) => {
+    const other = { id: "other", status: asked.transition === "stop" ? "stopping" : "starting", transition: asked.transition }
+    answer = ({ method }, response) =>
+      method === "POST"
+        ? json(response, 409, { message: "another build" })
+        : json(response, 200, { latest_build: { ...other, template_version_id: "old" } })
+    const here = session()
+    // The service has begun the other one since
+    const found = { id: "made", latest_build: { status: "running" } } as unknown as Workspace
+    const begun = await beginBuild(await here.client(), found, asked, here).catch(() => undefined)
+    here.stderr.end()
+    return { begun, said: await text(here.stderr as unknown as PassThrough) }
+  }
+
+  it("is that one if it is the same", async () => {
+    expect(await change({ transition: "start" })).toMatchObject({ begun: { id: "other" }, said: "" })
+  })
+
+  it.each<Change>([
+    { transition: "start", template_version_id: "new" },
+    { transition: "start", rich_parameter_values: [{ name: "size", value: "2" }] },
+    { transition: "stop", on_success: { transition: "start" } },
+    { transition: "delete", orphan: true }
+  ])("waits for the other one if it is not: %o", async (asked) => {
+    const { begun, said } = await change(asked)
+    expect(begun).toBeUndefined()
+    expect(said).toContain(`Waiting for the build that is under way (${asked.transition}).`)
+  })
 })

@@ -52,7 +52,14 @@ export type Change = Parameters<typeof builds.createWorkspaceBuild>[1]["body"]
 export const underWay = ({ latest_build }: Workspace): WorkspaceBuild | undefined =>
   ["pending", "starting", "stopping", "canceling", "deleting"].includes(latest_build.status) ? latest_build : undefined
 
-/** Begins a build, after the one that is under way. One that the service has begun meanwhile is as good if it has the same transition: a restart is such a pair. */
+/** Whether a build is the one that a change asks for. A change that asks for more than the transition and the version asks for a build of its own. */
+const isAsked = (build: WorkspaceBuild, change: Change): boolean => {
+  const { on_success, orphan = false, rich_parameter_values = [], template_version_id = build.template_version_id, transition } = change
+  const isSame = build.transition === transition && build.template_version_id === template_version_id
+  return isSame && on_success === undefined && !orphan && rich_parameter_values.length === 0
+}
+
+/** Begins a build, after the one that is under way. One that the service has begun meanwhile is as good if it is the same: a restart is such a pair. */
 export const beginBuild = async (client: Client, workspace: Workspace, body: Change, session: Session): Promise<WorkspaceBuild> => {
   const { out, signal } = session
   for (let before = underWay(workspace); ;) {
@@ -69,7 +76,7 @@ export const beginBuild = async (client: Client, workspace: Workspace, body: Cha
       if (!(error instanceof AtelierError) || error.status !== 409) throw error
       before = underWay(await workspaces.getWorkspace(client, { workspace: workspace.id }, { signal }))
       if (before === undefined) throw error
-      if (before.transition === body.transition) return before
+      if (isAsked(before, body)) return before
     }
   }
 }
