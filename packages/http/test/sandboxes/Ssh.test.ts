@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { describeAgents } from "../agents/AgentServer.js"
 import { link, program } from "../network/linkedAgents.js"
 import { freePort, has, openSsh, received } from "./openSsh.js"
@@ -74,6 +76,54 @@ describeAgents("SSH", (server) => {
     await git("-C", "clone", "push", "--quiet", "origin", "HEAD:main")
     await git("clone", "--quiet", "--branch", "main", `workspace:${folder}/origin.git`, "second")
     expect(readFileSync(path("second", "file"), "utf8")).toBe("content")
+  })
+
+  it.skipIf(!isHere || !has("sshfs") || !existsSync("/dev/fuse"))("is a file system for sshfs", async ({ skip }) => {
+    const agent = await server().anAgent()
+    await link(server(), agent)
+    const { base, folder, run, start } = openSsh(server(), agent)
+    const path = (name: string): string => join(folder, name)
+    for (const name of ["kept", "mount"]) mkdirSync(path(name))
+    const options = base.flatMap((option, at) => (base[at - 1] === "-o" ? [option.replace("=", " ")] : []))
+    writeFileSync(path("config"), `Host workspace\n${options.map((option) => `  ${option}\n`).join("")}`)
+    const { ended, errors } = start("sshfs", ["-f", "-F", path("config"), `workspace:${path("kept")}`, path("mount")])
+    // Without a mount, there is nothing to end
+    onTestFinished(() => void execFileSync("sh", ["-c", `fusermount3 -uz ${path("mount")} 2>/dev/null || true`]))
+    const isMounted = async () => (await readFile("/proc/mounts", "utf8")).includes(path("mount"))
+    let hasEnded = false
+    void ended.then(() => (hasEnded = true))
+    await expect.poll(async () => hasEnded || (await isMounted()), { interval: 50 }).toBe(true)
+    // A container may have the device without the right to mount
+    if (hasEnded && /fusermount/.test(errors())) return skip()
+    expect(errors()).toBe("")
+
+    const use = (...lines: ReadonlyArray<string>) => run("sh", ["-e", "-c", lines.join("\n")])
+    writeFileSync(path("one"), Buffer.alloc(3_000_000, "0123456789abcdef!"))
+    await use(
+      "cd mount",
+      "cp ../one two",
+      "mkdir deep",
+      "mv two deep/two",
+      "chmod 600 deep/two",
+      "ln -s deep/two link",
+      "echo more >> deep/two"
+    )
+    expect(
+      (
+        await use(
+          "head -c 3000000 kept/deep/two | cmp - one",
+          "cd mount",
+          "stat -c '%a %s' deep/two",
+          "readlink link",
+          "ls",
+          "df . | wc -l"
+        )
+      ).stdout
+    ).toBe("600 3000005\ndeep/two\ndeep\nlink\n2\n")
+    expect(readFileSync(path("kept/deep/two"), "latin1").slice(-5)).toBe("more\n")
+    await use("rm -r mount/deep mount/link", "fusermount3 -u mount")
+    expect(await ended).toMatchObject({ code: 0 })
+    expect((await use("ls kept")).stdout).toBe("")
   })
 
   it.skipIf(!isHere)("forwards ports in both directions", async () => {
