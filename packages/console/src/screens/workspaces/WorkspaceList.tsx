@@ -1,19 +1,16 @@
 /** All workspaces that the user may see. */
 import type { Workspace } from "@atelier/client"
-import * as templates from "@atelier/client/templates"
-import * as users from "@atelier/client/users"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowUpCircle, Box, EllipsisVertical, Play, Plus, RotateCw, SearchX, Square, Star, SquareTerminal, Trash2 } from "lucide-react"
 import { useMemo, useState } from "react"
-import { client } from "../../app/client.js"
 import { serverPage } from "../../app/config.js"
 import { useMay, useMe, useOrganization } from "../../app/session.js"
-import { actionsText, statusText, workspacesText } from "../../texts/workspaces.js"
+import { actionsText, workspacesText } from "../../texts/workspaces.js"
 import { Avatar } from "../../ui/page/Avatar.js"
 import { Badge, Status } from "../../ui/page/Badge.js"
 import { Button, ButtonLink, IconButton } from "../../ui/forms/Button.js"
 import { ConfirmDialog } from "../../ui/floating/Dialog.js"
-import { Filter, type FilterKey } from "../../ui/lists/Filter.js"
+import { Filter } from "../../ui/lists/Filter.js"
 import { Menu, MenuItem, MenuSeparator } from "../../ui/floating/Menu.js"
 import { Page, PageHeader } from "../../ui/page/Page.js"
 import { PagedTable } from "../../ui/lists/PagedTable.js"
@@ -21,59 +18,15 @@ import { SelectionBar } from "../../ui/lists/SelectionBar.js"
 import { Empty } from "../../ui/page/States.js"
 import type { Column } from "../../ui/lists/Table.js"
 import { Time } from "../../ui/page/Time.js"
-import { type View, Views } from "../../ui/lists/Views.js"
+import { Views } from "../../ui/lists/Views.js"
 import { type Action, useAction, useActions, useFavorite, useWake } from "./actions.js"
 import { DeleteDialog } from "./DeleteDialog.js"
+import { chips, keys, mine } from "./filter.js"
 import { useWorkspacePages } from "./pages.js"
 import { agentsOf, canDelete, canStart, canStop, canUpdate, stateOf } from "./state.js"
 import "./WorkspaceList.css"
 
 const route = getRouteApi("/workspaces")
-
-const truth = ["true", "false"]
-const found = 8
-
-const plainKeys: ReadonlyArray<FilterKey> = [
-  {
-    key: "owner",
-    search: async (typed, signal) => [
-      "me",
-      ...(await users.listUsers(client, { q: typed, limit: found }, { signal })).users.map(({ username }) => username)
-    ]
-  },
-  { key: "status", values: Object.keys(statusText).slice(0, 10) },
-  {
-    key: "template",
-    search: async (_, signal) => (await templates.listTemplates(client, {}, { signal })).map(({ name }) => name)
-  },
-  { key: "name" },
-  { key: "organization" },
-  { key: "outdated", values: truth },
-  { key: "healthy", values: truth },
-  { key: "dormant", values: truth },
-  { key: "shared", values: truth },
-  { key: "has-agent", values: ["connecting", "connected", "disconnected", "timeout"] },
-  { key: "param" },
-  { key: "last_used_before" },
-  { key: "last_used_after" },
-  { key: "shared_with_user", values: ["me"] },
-  { key: "shared_with_group" }
-]
-
-const hints: Readonly<Record<string, string>> = workspacesText.filterHints
-const keys = plainKeys.map((each): FilterKey => ({ ...each, hint: hints[each.key] ?? "" }))
-
-const { views } = workspacesText
-const chips: ReadonlyArray<View> = [
-  { label: views.mine, filter: undefined },
-  { label: views.all, filter: "" },
-  { label: views.running, filter: "status:running" },
-  { label: views.failed, filter: "status:failed" },
-  { label: views.outdated, filter: "outdated:true" }
-]
-
-/** The filter that no words in the address mean. */
-const mine = "owner:me"
 
 export const WorkspaceList = () => {
   const { filter } = route.useSearch()
