@@ -29,13 +29,14 @@ const isAnswer = (message: unknown): message is { readonly ack: unknown } =>
 
 /**
  * Closes the connections that a process was being handed when it died. Node keeps them open until the process says that it has them, so that their
- * clients would wait for ever.
+ * clients would wait for ever. Calls `listener` each time the process has taken or refused all of them, of which `isHanded` tells.
  */
-const closeUnaccepted = (worker: Worker): void => {
+const closeUnaccepted = (worker: Worker, listener: () => void): { readonly isHanded: () => boolean } => {
   const { send } = worker.process
-  // A process that could not be started has no channel
-  if (typeof send !== "function") return
   const pending = new Map<unknown, { readonly close: () => void }>()
+  const isHanded = (): boolean => pending.size === 0
+  // A process that could not be started has no channel
+  if (typeof send !== "function") return { isHanded }
   Object.assign(worker.process, {
     send: (...words: ReadonlyArray<unknown>): unknown => {
       const [message, handle] = words
@@ -44,16 +45,21 @@ const closeUnaccepted = (worker: Worker): void => {
     }
   })
   worker.process.on("internalMessage", (message: unknown) => {
-    if (isAnswer(message)) pending.delete(message.ack)
+    if (isAnswer(message) && pending.delete(message.ack) && isHanded()) listener()
   })
   // Node does not report that the channel is closed while the process has a connection to confirm
   worker.once("exit", () => {
     for (const handle of pending.values()) handle.close()
   })
+  return { isHanded }
 }
 
 const lifeOf = (worker: Worker, heard: (message: Said) => void): Life => {
-  closeUnaccepted(worker)
+  const tell = (message: Told): void => {
+    if (worker.isConnected()) worker.send(message)
+  }
+  let leaves = false
+  const { isHanded } = closeUnaccepted(worker, () => leaves && tell({ kind: "left" }))
   const over = new Promise<Ending>((resolve) => {
     worker.once("exit", (code: number | null, signal: string | null) => resolve({ code: code ?? 1, reason: signal ?? String(code) }))
     // The others are words for a process that has just died, whose exit follows
@@ -65,6 +71,10 @@ const lifeOf = (worker: Worker, heard: (message: Said) => void): Life => {
     worker.on("message", (message: unknown) => {
       if (!isSaid(message)) return
       if (message.kind === "serves") resolve(message.greeting)
+      if (message.kind === "leaves") {
+        leaves = true
+        if (isHanded()) tell({ kind: "left" })
+      }
       heard(message)
     })
     void over.then(() => resolve(undefined))
@@ -73,9 +83,7 @@ const lifeOf = (worker: Worker, heard: (message: Said) => void): Life => {
     pid: worker.process.pid,
     ready,
     over,
-    tell: (message) => {
-      if (worker.isConnected()) worker.send(message)
-    },
+    tell,
     kill: () => void worker.process.kill("SIGKILL")
   }
 }

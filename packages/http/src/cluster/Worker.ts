@@ -35,17 +35,24 @@ export const takePlace = (environment: NodeJS.ProcessEnv): Place | undefined => 
   return isPlace(place) ? place : undefined
 }
 
-/** Milliseconds until a question counts as unanswered: more than the first process waits for the others. */
+/** Milliseconds until a question, or a farewell, counts as unanswered: more than the first process waits for the others. */
 const answeredWithin = 5_000
 
 /** Begins to listen: signals reach all processes of a terminal or a service manager's group, and what counts is what the first process says. */
 export const makeWorker = (
   place: Place,
   { within = answeredWithin } = {}
-): { readonly worker: Worker; readonly ended: Promise<End>; readonly serves: (greeting: string) => void } => {
+): {
+  readonly worker: Worker
+  readonly ended: Promise<End>
+  readonly serves: (greeting: string) => void
+  /** Resolves when no connection is on its way to this process, which has ended to listen: the first process gives those to others. */
+  readonly leave: () => Promise<void>
+} => {
   let states: ReadonlyArray<WorkerState> = []
   let answering: (() => Promise<unknown>) | undefined
   let last = 0
+  let onLeft = (): void => undefined
   const asked = new Map<number, (answers: ReadonlyArray<Answer>) => void>()
   const say = (message: Said): void => {
     if (process.connected) process.send?.(message)
@@ -57,6 +64,7 @@ export const makeWorker = (
       if (message.kind === "end") resolve(message.end)
       else if (message.kind === "states") states = message.states
       else if (message.kind === "ping") say({ kind: "pong" })
+      else if (message.kind === "left") onLeft()
       else if (message.kind === "answers") {
         asked.get(message.id)?.(message.answers)
         asked.delete(message.id)
@@ -72,6 +80,15 @@ export const makeWorker = (
   return {
     ended,
     serves: (greeting) => say({ kind: "serves", greeting }),
+    leave: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, within)
+        onLeft = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        say({ kind: "leaves" })
+      }),
     worker: {
       number: place.number,
       socket: join(place.directory, `${place.number}-${process.pid}.sock`),

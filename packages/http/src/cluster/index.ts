@@ -63,10 +63,11 @@ export const run = async ({ endWithin = 60_000, serve, workers }: Options): Prom
   const place = takePlace(process.env)
   if (place !== undefined) {
     // Listens from the start on: the process may be told to end before it serves
-    const { ended, serves, worker } = makeWorker(place)
+    const { ended, leave, serves, worker } = makeWorker(place)
     const { end, greeting = "" } = await serve(worker)
     serves(greeting)
     await end(await ended)
+    await leave()
     return 0
   }
   if (count === 1) {

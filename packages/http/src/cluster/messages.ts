@@ -45,11 +45,15 @@ export type Told =
   | { readonly kind: "ping" }
   | { readonly kind: "question"; readonly id: number }
   | { readonly kind: "answers"; readonly id: number; readonly answers: ReadonlyArray<Answer> }
+  /** No connection is on its way to the worker any more. */
+  | { readonly kind: "left" }
 
 /** What a worker says. */
 export type Said =
   | { readonly kind: "listens" }
   | { readonly kind: "serves"; readonly greeting: string }
+  /** It takes no more connections, and hands back those that are on their way to it. */
+  | { readonly kind: "leaves" }
   | { readonly kind: "pong" }
   | { readonly kind: "ask"; readonly id: number }
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
@@ -61,5 +65,5 @@ const kindsOf = <Message extends Told | Said>(kinds: ReadonlyArray<Message["kind
 }
 
 /** Both ends are the same version of this module; a host may send messages of its own. */
-export const isTold = kindsOf<Told>(["end", "states", "ping", "question", "answers"])
-export const isSaid = kindsOf<Said>(["listens", "serves", "pong", "ask", "answer"])
+export const isTold = kindsOf<Told>(["end", "states", "ping", "question", "answers", "left"])
+export const isSaid = kindsOf<Said>(["listens", "serves", "leaves", "pong", "ask", "answer"])

@@ -185,6 +185,56 @@ it("workers are replaced one after the other, each while the others serve", asyn
   expect({ code, errors: JSON.parse(errors) }).toStrictEqual({ code: 3, errors: { least: 2, after: 3, kept: 0 } })
 })
 
+it("a connection that is on its way to a worker that ends is answered by another (scheduling: rr)", async () => {
+  const worker = `
+    import { writeFileSync } from "node:fs"
+    import { createServer } from "node:net"
+    import { dirname, join } from "node:path"
+    import { run } from "${module}"
+    await run({
+      workers: 2,
+      serve: ({ number }) => new Promise((resolve) => {
+        const server = createServer((socket) => void socket.end(String(number)))
+        const end = () => new Promise((ended) => server.close(() => {
+          writeFileSync(join(dirname(process.argv[1]), "closed"), "")
+          ended()
+        }))
+        server.listen(0, "127.0.0.1", () => resolve({ greeting: String(server.address().port), end }))
+      })
+    })
+    process.exit(0)
+  `
+  const script = `
+    import { existsSync, readFileSync } from "node:fs"
+    let end, restart
+    cluster.setupPrimary({ serialization: "advanced" })
+    const greeted = new Promise((resolve) => (process.stdout.write = resolve))
+    const code = supervise(2, new Promise((resolve) => (end = resolve)), { onRestart: (listener) => (restart = listener) })
+    let listening = 0
+    const all = new Promise((resolve) => cluster.on("listening", () => ++listening === 2 && resolve()))
+    const port = await greeted
+    await all
+    const [first] = Object.values(cluster.workers)
+    const hasEnded = () => /^State:\\s+Z/m.test(readFileSync("/proc/" + first.process.pid + "/status", "utf8"))
+    const sleeper = new Int32Array(new SharedArrayBuffer(4))
+    // Between two looks at what has come, so that the connections are seen before the worker's words
+    await setImmediate()
+    restart()
+    const sockets = Array.from({ length: 4 }, () => connect(port, "127.0.0.1"))
+    // This process is busy, until the worker has ended or waits for it
+    process.nextTick(() => {
+      while (!existsSync(directory + "/closed")) Atomics.wait(sleeper, 0, 0, 5)
+      for (let turn = 0; turn < 40 && !hasEnded(); turn++) Atomics.wait(sleeper, 0, 0, 5)
+    })
+    const answers = await Promise.all(sockets.map((socket) => text(socket).catch(({ code }) => code)))
+    console.error(answers.join())
+    end("SIGTERM")
+    process.exit(await code)
+  `
+  const { errors } = await run(script, { worker, environment: { NODE_CLUSTER_SCHED_POLICY: "rr" } })
+  expect(errors.split("\n")).toContain("2,2,2,2")
+})
+
 it("a replacement that does not serve leaves the other workers as they are", async () => {
   const script = `
     import { writeFileSync } from "node:fs"
