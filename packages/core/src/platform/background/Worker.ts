@@ -11,6 +11,8 @@ export interface Worker<R> {
   readonly run: Effect.Effect<void, never, R>
   /** Completes when a run is wanted before its time. A run that is under way in this process ends first. */
   readonly wanted?: Effect.Effect<void>
+  /** Whether `wanted` is about to complete. The run of a period is left out meanwhile. */
+  readonly isWanted?: () => boolean
 }
 
 /** What background work waits for. A program that is starting has other work first. */
@@ -62,8 +64,9 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
         return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
       }
     })
+    const inTime = Effect.suspend(() => (worker.isWanted?.() === true ? Effect.void : run))
     const periodic = begun.pipe(
-      Effect.zipRight(Effect.repeat(run, Schedule.fixed(worker.every))),
+      Effect.zipRight(Effect.repeat(inTime, Schedule.fixed(worker.every))),
       Effect.annotateLogs({ worker: worker.name }),
       afterwards,
       Effect.forkScoped,

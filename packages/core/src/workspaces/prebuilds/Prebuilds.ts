@@ -81,11 +81,11 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const ids = yield* Ids
 
-  const changed = yield* Effect.makeLatch(false)
+  const changes = yield* quietAfter
   // Every replica hears of it: also the one whose run is under way, which others wait for in vain
-  yield* listen(poolChanges, () => changed.unsafeOpen())
+  yield* listen(poolChanges, changes.change)
   // Creations at once have the machine for themselves until then
-  const wanted = quietAfter(changed)
+  const { isSettling: isWanted, settled: wanted } = changes
 
   const { act } = poolActions({ options, builds, prebuilt, repository, jobs })
 
@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
       return { invalidated }
     }),
 
-    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured, wanted }
+    worker: { name: "prebuild_reconciliation", every: options.workspacePrebuildsReconciliationInterval, run: measured, wanted, isWanted }
   }
 })
 

@@ -84,6 +84,28 @@ it.scoped("a worker runs when a run is wanted, after the one that is under way",
   }).pipe(Effect.provide(alone))
 )
 
+it.scoped("a worker leaves the run of a period out while a wanted one is near", () =>
+  Effect.gen(function* () {
+    const wanted = yield* Effect.makeLatch(false)
+    let isNear = false
+    let runs = 0
+    const run = Effect.sync(() => void (runs += 1))
+    const soon = Effect.zipRight(wanted.await, wanted.close)
+    yield* Worker.start({ name: "patient sweeper", every: "1 minute", run, wanted: soon, isWanted: () => isNear })
+    yield* TestClock.adjust("30 seconds")
+    expect(runs).toBe(1)
+    isNear = true
+    yield* TestClock.adjust("1 minute")
+    expect(runs).toBe(1)
+    isNear = false
+    yield* wanted.open
+    yield* TestClock.adjust("1 second")
+    expect(runs).toBe(2)
+    yield* TestClock.adjust("1 minute")
+    expect(runs).toBe(3)
+  }).pipe(Effect.provide(alone))
+)
+
 it.scoped("a worker's failed run counts until one succeeds, also if it was wanted", () =>
   Effect.gen(function* () {
     const wanted = yield* Effect.makeLatch(false)

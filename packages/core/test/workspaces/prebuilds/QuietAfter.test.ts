@@ -6,33 +6,36 @@ const isOver = (fiber: Fiber.RuntimeFiber<void>) => Effect.map(Fiber.poll(fiber)
 
 it.effect("waits until no change has come for half a second", () =>
   Effect.gen(function* () {
-    const changed = yield* Effect.makeLatch(false)
-    const waiting = yield* Effect.fork(quietAfter(changed))
+    const { change, isSettling, settled } = yield* quietAfter
+    const waiting = yield* Effect.fork(settled)
     yield* TestClock.adjust("10 seconds")
     expect(yield* isOver(waiting)).toBe(false)
-    for (let change = 0; change < 3; change++) {
-      yield* changed.open
+    expect(isSettling()).toBe(false)
+    for (let made = 0; made < 3; made++) {
+      change()
       yield* TestClock.adjust("400 millis")
       expect(yield* isOver(waiting)).toBe(false)
+      expect(isSettling()).toBe(true)
     }
     yield* TestClock.adjust("100 millis")
     expect(yield* isOver(waiting)).toBe(true)
+    expect(isSettling()).toBe(false)
   })
 )
 
 it.effect("ends after two seconds of changes, and waits anew for a later one", () =>
   Effect.gen(function* () {
-    const changed = yield* Effect.makeLatch(false)
-    const waiting = yield* Effect.fork(quietAfter(changed))
-    for (let change = 0; change < 10; change++) {
-      yield* changed.open
+    const { change, settled } = yield* quietAfter
+    const waiting = yield* Effect.fork(settled)
+    for (let made = 0; made < 10; made++) {
+      change()
       yield* TestClock.adjust("200 millis")
     }
     expect(yield* isOver(waiting)).toBe(true)
-    const again = yield* Effect.fork(quietAfter(changed))
+    const again = yield* Effect.fork(settled)
     yield* TestClock.adjust("10 seconds")
     expect(yield* isOver(again)).toBe(false)
-    yield* changed.open
+    change()
     yield* TestClock.adjust("500 millis")
     expect(yield* isOver(again)).toBe(true)
   })
