@@ -180,15 +180,25 @@ describeConsole(
 
     it("pause the making of prebuilt workspaces, and lead there from the palette", async () => {
       const { open, server } = console()
+      const { token } = server.owner()
+      // As a first attempt may have left it otherwise
+      await server.call("PUT", "/prebuilds/settings", { token, body: { reconciliation_paused: false } })
       const { context, go, page } = await open("owner")
       await go("/workspaces")
       await page.keyboard.press("Control+k")
       await page.getByRole("dialog").getByRole("combobox").fill("prebuilds")
       await page.getByRole("option", { name: "Deployment: Prebuilds" }).click()
       const pause = page.getByRole("switch", { name: /Pause the making/ })
-      await pause.check()
+      // What was clicked is shown at once, not when the component hears of its own request
+      expect(
+        await pause.evaluate(async (element: HTMLInputElement) => {
+          element.click()
+          for (let step = 0; step < 10; step++) await Promise.resolve()
+          return element.checked
+        })
+      ).toBe(true)
       await page.getByText("Saved").waitFor()
-      expect((await server.call("GET", "/prebuilds/settings", { token: server.owner().token })).body).toStrictEqual({
+      expect((await server.call("GET", "/prebuilds/settings", { token })).body).toStrictEqual({
         reconciliation_paused: true
       })
       await context.close()

@@ -1,5 +1,5 @@
 /** The cache of what the server said. */
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query"
+import { MutationCache, notifyManager, QueryCache, QueryClient } from "@tanstack/react-query"
 import { statusOf } from "./client.js"
 import { connectionState, onConnection } from "./connection.js"
 import { isSessionOver, onSessionOver, signIn } from "./sessionEnd.js"
@@ -15,6 +15,9 @@ export const mayPass = (error: unknown): boolean => {
   const status = statusOf(error)
   return status === undefined || status === 0 || status === 429 || status >= 500
 }
+
+// Before the next frame: otherwise a switch shows its old state for a moment after a click, until the component hears of the change
+notifyManager.setScheduler(queueMicrotask)
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
