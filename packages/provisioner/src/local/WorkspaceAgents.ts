@@ -4,6 +4,7 @@
 import type { Uuid } from "@atelier/core/platform"
 import { Effect, Either } from "effect"
 import { userInfo } from "node:os"
+import { resolve } from "node:path"
 import { findProgram, launch, type Launched, type LaunchError } from "../engine/AgentProcess.js"
 import type { ProcessIdentity, ProcessTable } from "../engine/ProcessTable.js"
 import { kill, type ProcessTree } from "../engine/ProcessTree.js"
@@ -16,7 +17,7 @@ export interface AgentOptions {
   readonly command: ReadonlyArray<string>
   /** Prefix of the variables it reads, such as `SERVICE` in `SERVICE_AGENT_TOKEN`; default the deployment's brand in upper case. */
   readonly environmentPrefix?: string
-  /** More of the agents' environment, which is otherwise no more than who and where they are. */
+  /** More of the agents' environment, which otherwise tells who and where they are, and the server's `NODE_EXTRA_CA_CERTS`. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -47,7 +48,13 @@ export interface WorkspaceAgents {
   readonly agentTree: (workspaceId: Uuid.Uuid, agent: string, process: ProcessIdentity) => ProcessTree
 }
 
-/** The environment that a login would set, without the server's own. */
+/** The file of private authorities, which vouch for the service's certificate. Agents start in other folders than this process. */
+const authorities = (): Readonly<Record<string, string>> => {
+  const file = process.env["NODE_EXTRA_CA_CERTS"] ?? ""
+  return file === "" ? {} : { NODE_EXTRA_CA_CERTS: resolve(file) }
+}
+
+/** The environment that a login would set, without the server's own; and the authorities that this process trusts. */
 const baseEnvironment = (): Readonly<Record<string, string>> => {
   const user = Either.getOrElse(
     Either.try(() => userInfo()),
@@ -60,7 +67,8 @@ const baseEnvironment = (): Readonly<Record<string, string>> => {
     TERM: "xterm-256color",
     USER: user.username,
     LOGNAME: user.username,
-    SHELL: user.shell ?? "/bin/sh"
+    SHELL: user.shell ?? "/bin/sh",
+    ...authorities()
   }
 }
 
