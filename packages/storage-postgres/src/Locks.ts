@@ -1,4 +1,5 @@
-import { Background, Locks } from "@atelier/core/platform"
+import { Background, Locks, StoreUnavailable } from "@atelier/core/platform"
+import { unavailabilityOf } from "@atelier/storage"
 import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
 import { closingClient, destroy } from "./Closing.js"
@@ -6,6 +7,10 @@ import { type Heartbeat, inRealTime, usualHeartbeat } from "./Heartbeat.js"
 
 /** Milliseconds that the server may take to answer. */
 const timeout = 10_000
+
+/** Dies of what the driver rejects with: with `StoreUnavailable` if the server cannot answer at present. */
+const orDefect = <A>(answer: () => Promise<A>): Effect.Effect<A> =>
+  Effect.tryPromise({ try: answer, catch: (error) => unavailabilityOf(error) ?? error }).pipe(Effect.orDie)
 
 /** The connection whose session holds the locks of this process. */
 interface Session {
@@ -46,13 +51,14 @@ export const layer = (url: Redacted.Redacted<string>, heartbeat: Heartbeat = usu
           lost: yield* Deferred.make<never>(),
           lose: () => {
             opened.isLost = true
-            Deferred.unsafeDone(opened.lost, Effect.dieMessage("The connection that held the lock was lost"))
+            const cause = new Error("The connection that held the lock was lost")
+            Deferred.unsafeDone(opened.lost, Effect.die(new StoreUnavailable({ reason: "away", cause })))
           },
           isLost: false
         }
         client.on("error", opened.lose)
         client.on("end", opened.lose)
-        yield* Effect.promise(() => client.connect())
+        yield* orDefect(() => client.connect())
         return opened
       })
 
@@ -73,7 +79,7 @@ export const layer = (url: Redacted.Redacted<string>, heartbeat: Heartbeat = usu
       const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
         turn
           .withPermits(1)(
-            Effect.promise(async () => {
+            orDefect(async () => {
               const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
                 `atelier:${name}`
               ])

@@ -1,4 +1,4 @@
-import { Locks } from "@atelier/core/platform"
+import { Locks, storeUnavailable } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
@@ -69,9 +69,18 @@ describe("locks", () => {
       const { fiber } = yield* keep(first, "reaper")
       yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = 'atelier locks' AND datname = current_database()`
-      expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
+      const exit = yield* Fiber.await(fiber)
+      expect(Exit.isFailure(exit) && Option.isSome(storeUnavailable(exit.cause))).toBe(true)
       expect(yield* second.tryWith("reaper", Effect.succeed("taken"))).toStrictEqual(Option.some("taken"))
       expect(yield* first.tryWith("reaper", Effect.succeed("again"))).toStrictEqual(Option.some("again"))
+    })
+  )
+
+  it.scopedLive("say that the store is away while it cannot be reached", () =>
+    Effect.gen(function* () {
+      const { tryWith } = Context.get(yield* Layer.build(locks(Redacted.make("postgres://127.0.0.1:1/none"))), Locks)
+      const cause = yield* Effect.flip(Effect.sandbox(tryWith("reaper", Effect.void)))
+      expect(storeUnavailable(cause)).toMatchObject(Option.some({ reason: "away" }))
     })
   )
 

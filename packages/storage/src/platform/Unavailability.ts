@@ -14,14 +14,14 @@ const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
   [
     // 57014 and 55P03: the server has ended a wait for a lock. 26000: so ended the preparation of a statement that other reads of the connection use
     "away",
-    /^(0800[013467]|26000|57014|55P03|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|Query read timeout|Client has encountered a connection error.*|The database connection is not open)$/
+    /^(0800[013467]|26000|57014|55P03|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|timeout expired|Query read timeout|Client has encountered a connection error.*|The database connection is not open)$/
   ]
 ]
 
 const textOf = (cause: Error): string => ("code" in cause && typeof cause.code === "string" ? cause.code : cause.message)
 
 /** The unavailability that a driver's error reports, if the store cannot answer at present. */
-const unavailability = ({ cause }: SqlError.SqlError): StoreUnavailable | undefined => {
+export const unavailabilityOf = (cause: unknown): StoreUnavailable | undefined => {
   if (!(cause instanceof Error)) return undefined
   const text = textOf(cause)
   const reason = reasons.find(([, pattern]) => pattern.test(text))?.[0]
@@ -29,10 +29,10 @@ const unavailability = ({ cause }: SqlError.SqlError): StoreUnavailable | undefi
 }
 
 /** Whether the store cannot answer at present. */
-export const isUnavailable = (error: SqlError.SqlError): boolean => unavailability(error) !== undefined
+export const isUnavailable = ({ cause }: SqlError.SqlError): boolean => unavailabilityOf(cause) !== undefined
 
 /** Dies of a failed statement: with `StoreUnavailable` if the store cannot answer at present, else with the driver's error. */
-export const dieOf = (error: SqlError.SqlError): Effect.Effect<never> => Effect.die(unavailability(error) ?? error)
+export const dieOf = (error: SqlError.SqlError): Effect.Effect<never> => Effect.die(unavailabilityOf(error.cause) ?? error)
 
 /** A statement whose failures are defects. */
 export const orDefect = <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, never, R> =>

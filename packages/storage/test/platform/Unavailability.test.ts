@@ -7,7 +7,7 @@ import { notificationMessages } from "../../src/notifications/NotificationMessag
 import { makeStatements } from "../../src/platform/Statements.js"
 import { orDefect } from "../../src/platform/Unavailability.js"
 
-it.effect.each(["Query read timeout", "Connection terminated", "Connection terminated unexpectedly"])(
+it.effect.each(["timeout expired", "Query read timeout", "Connection terminated", "Connection terminated unexpectedly"])(
   "a statement that fails with '%s' says that the store is away",
   (message) =>
     Effect.gen(function* () {

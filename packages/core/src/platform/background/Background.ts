@@ -29,7 +29,7 @@ export const countFailure = (name: string): Effect.Effect<void> => Effect.sync((
 export const logged = (line: Effect.Effect<void>): Effect.Effect<void> => Effect.catchAllCause(line, () => Effect.void)
 
 /** Logs what ended a turn. A store that is away is the operator's matter and no defect. */
-const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+export const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   logged(Option.isSome(storeUnavailable(cause)) ? Effect.logWarning(message, cause) : Effect.logError(message, cause))
 
 /**
