@@ -56,7 +56,7 @@ import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { environment } from "./assembly/environment.js"
 import { firstRequestsTime, startBackground } from "./assembly/background.js"
-import { listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
+import { backgroundTurn, listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
 import { optionsInForce } from "./assembly/optionsInForce.js"
 import { settingsOf } from "./assembly/settings.js"
 import { implementations } from "./handlers/implementations.js"
@@ -226,7 +226,7 @@ const served = (options: Options, ending: Ending.Ending) =>
       const mayBegin = yield* Effect.makeLatch()
       const { worker } = options
       yield* startBackground.pipe(
-        Effect.provideService(Worker.RunsHere, worker === undefined || worker.number === 1),
+        Effect.provideService(Worker.RunsHere, worker === undefined ? Effect.void : backgroundTurn(worker)),
         Effect.provideService(Worker.Beginning, mayBegin.await)
       )
       // The requests of tools are made to the listener that answers their callers

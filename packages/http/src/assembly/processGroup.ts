@@ -31,6 +31,22 @@ export const processGroupOf = (worker: Worker | undefined): ProcessGroupService 
         answer: (families) => Effect.map(Effect.runtime<never>(), (runtime) => worker.answer(() => Runtime.runPromise(runtime)(families)))
       }
 
+/**
+ * Returns what completes while a process of several does the background work: the first one that serves does. While it starts again, another one takes the work over.
+ */
+export const backgroundTurn = ({ number, onStates, states }: Pick<Worker, "number" | "onStates" | "states">): Effect.Effect<void> => {
+  const turn = Effect.unsafeMakeLatch(false)
+  const look = (): void => {
+    const first = states().find(({ activity }) => activity === "serving")
+    // At the start of the server, the first process is alone
+    if ((first?.number ?? 1) === number) turn.unsafeOpen()
+    else turn.unsafeClose()
+  }
+  onStates(look)
+  look()
+  return turn.await
+}
+
 /** Serves streams of the other processes of this machine, and nothing else, at the worker's socket. Returns how it ends. */
 export const listenForOthers = async ({ socket: path }: Worker, { upgrade }: Pick<Listener, "upgrade">): Promise<() => void> => {
   const server = makeServer()

@@ -5,12 +5,14 @@ import { type Answer, type End, isTold, type Place, placeVariable, type Said, ty
 
 /** One of several processes that serve an address. `Atelier.make` takes it as the option `worker`. */
 export interface Worker {
-  /** From 1; a process that takes another one's place has its number. The first one does the background work. */
+  /** From 1; a process that takes another one's place has its number. The first one that serves does the background work. */
   readonly number: number
   /** The path of a socket of its own, which only the other processes reach. */
   readonly socket: string
   /** All workers, as the process that has started them sees them. */
   readonly states: () => ReadonlyArray<WorkerState>
+  /** Calls a function whenever the states have changed. */
+  readonly onStates: (changed: () => void) => void
   /** Asks the other workers. One that does not answer within 3 seconds is left out, and all are if the first process does not answer within 5. */
   readonly ask: () => Promise<ReadonlyArray<Answer>>
   /** Says how this one answers the others; a value that can be cloned. */
@@ -50,6 +52,7 @@ export const makeWorker = (
   readonly leave: () => Promise<void>
 } => {
   let states: ReadonlyArray<WorkerState> = []
+  const watchers: Array<() => void> = []
   let answering: (() => Promise<unknown>) | undefined
   let last = 0
   let onLeft = (): void => undefined
@@ -62,8 +65,10 @@ export const makeWorker = (
     process.on("message", (message: unknown) => {
       if (!isTold(message)) return
       if (message.kind === "end") resolve(message.end)
-      else if (message.kind === "states") states = message.states
-      else if (message.kind === "ping") say({ kind: "pong" })
+      else if (message.kind === "states") {
+        states = message.states
+        for (const changed of watchers) changed()
+      } else if (message.kind === "ping") say({ kind: "pong" })
       else if (message.kind === "left") onLeft()
       else if (message.kind === "answers") {
         asked.get(message.id)?.(message.answers)
@@ -93,6 +98,7 @@ export const makeWorker = (
       number: place.number,
       socket: join(place.directory, `${place.number}-${process.pid}.sock`),
       states: () => states,
+      onStates: (changed) => void watchers.push(changed),
       ask: () =>
         new Promise((resolve) => {
           const id = ++last

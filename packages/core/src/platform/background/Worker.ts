@@ -1,5 +1,5 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
-import { countFailure, logged, repeat } from "./Background.js"
+import { countFailure, logFailure, logged, repeat } from "./Background.js"
 import { Locks } from "../store/Locks.js"
 import { afterwards } from "../store/Transactor.js"
 import * as WorkHealth from "./WorkHealth.js"
@@ -20,50 +20,64 @@ export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Wor
   defaultValue: (): Effect.Effect<void> => Effect.void
 }) {}
 
-/** Whether this process runs workers. Of several that serve one address, one does: the others would only ask for the same locks. */
-export class RunsHere extends Context.Reference<RunsHere>()("@atelier/core/Worker/RunsHere", { defaultValue: () => true }) {}
+/**
+ * What each run waits for: completes while this process runs workers. Of several that serve one address, one does at a time, since the others would only ask for the
+ * same locks.
+ */
+export class RunsHere extends Context.Reference<RunsHere>()("@atelier/core/Worker/RunsHere", {
+  defaultValue: (): Effect.Effect<void> => Effect.void
+}) {}
 
 /** Completes when background work may begin. */
 export const begun: Effect.Effect<void> = Effect.flatten(Beginning)
 
 const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
 
-const logFailure = (cause: Cause.Cause<never>) => logged(Effect.logError("a worker's run failed", cause))
+const logRun = (cause: Cause.Cause<never>) => logFailure("a worker's run failed", cause)
 
 /** One run, unless one is under way in any process that shares the store. A run that dies is logged. */
 export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks> =>
   attempt(worker).pipe(
-    Effect.catchAllCause((cause) => Effect.zipRight(countFailure(worker.name), logFailure(cause))),
+    Effect.catchAllCause((cause) => Effect.zipRight(countFailure(worker.name), logRun(cause))),
     Effect.annotateLogs({ worker: worker.name }),
     Effect.asVoid
   )
 
 /**
- * Starts a worker in the scope, if this process runs workers: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
- * time among all processes that share the store. A run that dies does not end the worker. Of several that die one after the other the first is
+ * Starts a worker in the scope: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
+ * time among all processes that share the store. A run that is due while `RunsHere` does not complete waits for it. A run that dies does not end the worker. Of several that die one after the other the first is
  * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.gen(function* () {
-    if (!(yield* RunsHere)) return
+    const runsHere = yield* RunsHere
     let failing = false
-    const { ended, failed, succeeded } = yield* WorkHealth.observe(worker.name)
-    yield* Effect.addFinalizer(() => Effect.sync(ended))
-    const turns = Effect.unsafeMakeSemaphore(1)
-    const run = Effect.matchCauseEffect(turns.withPermits(1)(attempt(worker)), {
-      onFailure: (cause) => {
-        const isKnown = failing
-        failing = true
-        failed(cause)
-        return Effect.zipRight(countFailure(worker.name), isKnown ? Effect.void : logFailure(cause))
-      },
-      onSuccess: () => {
-        succeeded()
-        const hasFailed = failing
-        failing = false
-        return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
-      }
+    /** The worker's health, once it runs here: nothing is known of one that runs in another process. */
+    let observed: WorkHealth.ObservedLoop | undefined
+    const observe = Effect.suspend(() => {
+      if (observed !== undefined) return Effect.succeed(observed)
+      return Effect.tap(WorkHealth.observe(worker.name), (loop) => void (observed = loop))
     })
+    yield* Effect.addFinalizer(() => Effect.sync(() => observed?.ended()))
+    const turns = Effect.unsafeMakeSemaphore(1)
+    const run = Effect.zipRight(runsHere, observe).pipe(
+      Effect.flatMap(({ failed, succeeded }) =>
+        Effect.matchCauseEffect(turns.withPermits(1)(attempt(worker)), {
+          onFailure: (cause) => {
+            const isKnown = failing
+            failing = true
+            failed(cause)
+            return Effect.zipRight(countFailure(worker.name), isKnown ? Effect.void : logRun(cause))
+          },
+          onSuccess: () => {
+            succeeded()
+            const hasFailed = failing
+            failing = false
+            return hasFailed ? logged(Effect.logInfo("a worker's run succeeded again")) : Effect.void
+          }
+        })
+      )
+    )
     const inTime = Effect.suspend(() => (worker.isWanted?.() === true ? Effect.void : run))
     const periodic = begun.pipe(
       Effect.zipRight(Effect.repeat(inTime, Schedule.fixed(worker.every))),
@@ -76,7 +90,7 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
     const { wanted } = worker
     if (wanted === undefined) return
     // A run tells its outcome by itself, so the loop around it tells its failures alone
-    const onlyFailures = Effect.succeed({ failed, succeeded: () => {}, ended: () => {} })
+    const onlyFailures = Effect.map(Effect.zipRight(runsHere, observe), ({ failed }) => ({ failed, succeeded: () => {}, ended: () => {} }))
     const whenWanted = Effect.annotateLogs(Effect.zipRight(wanted, run), { worker: worker.name })
     yield* repeat(worker.name, Effect.zipRight(begun, whenWanted), onlyFailures)
   })

@@ -119,16 +119,29 @@ it.scoped("a worker's failed run counts until one succeeds, also if it was wante
   }).pipe(Effect.provide(Layer.merge(alone, Logger.remove(Logger.defaultLogger))))
 )
 
-it.scoped("a process that runs no workers starts none", () => {
-  let runs = 0
+it.scoped("a worker runs as soon as its process runs workers, and no more when another process does", () => {
+  const runs: Array<string> = []
   return Effect.gen(function* () {
+    const here = yield* Effect.makeLatch(false)
+    const wanted = yield* Effect.makeLatch(true)
+    const run = Effect.sync(() => void runs.push("run"))
     yield* Effect.provideService(
-      Worker.start({ name: "elsewhere", every: "1 minute", run: Effect.sync(() => void (runs += 1)) }),
+      Worker.start({ name: "elsewhere", every: "1 minute", run, wanted: Effect.zipRight(wanted.await, wanted.close) }),
       Worker.RunsHere,
-      false
+      here.await
     )
     yield* TestClock.adjust("4 minutes")
-    expect(runs).toBe(0)
+    expect(runs).toStrictEqual([])
     expect((yield* Background.health).map(({ name }) => name)).not.toContain("elsewhere")
+    yield* here.open
+    yield* TestClock.adjust("1 second")
+    // The run that was due, and the one that was wanted
+    expect(runs).toStrictEqual(["run", "run"])
+    expect(yield* Background.health).toContainEqual(expect.objectContaining({ name: "elsewhere", failing: 0 }))
+    yield* TestClock.adjust("1 minute")
+    expect(runs.length).toBe(3)
+    yield* here.close
+    yield* TestClock.adjust("4 minutes")
+    expect(runs.length).toBe(3)
   }).pipe(Effect.provide(alone))
 })
