@@ -111,3 +111,31 @@ it("a receiver that refuses costs its spans and nothing else", async () => {
   await flush()
   expect([refused > 0, spans().some(({ name }) => name === "http.server GET")]).toEqual([true, true])
 })
+
+it("the span of server-sent events ends with the stream, and not with its head", async () => {
+  bodies.length = 0
+  const { flush, tracer } = OtlpTracer.make({ url, service: "test" })
+  const [, storage] = databases[0]
+  const server = await startServer(storage, { tracing: tracer, provisioner: testEngines })
+  const owner = server.owner()
+  const workspace = await aWorkspace(server, await aTemplate(server), owner)
+  const watches = () =>
+    spans().filter(({ attributes }) =>
+      attributes.some(({ key, value }) => key === "http.route" && value["stringValue"] === "/api/v2/workspaces/:workspace/watch")
+    )
+  const client = new AbortController()
+  const answer = await fetch(`${server.url}/api/v2/workspaces/${workspace.id}/watch`, {
+    headers: { "Service-Session-Token": owner.token },
+    signal: client.signal
+  })
+  expect(answer.headers.get("content-type")).toBe("text/event-stream")
+  await answer.body?.getReader().read()
+  // A later request has its span
+  await server.call("GET", "/buildinfo")
+  await flush()
+  expect(watches()).toEqual([])
+  client.abort()
+  await server.close()
+  await flush()
+  expect(watches()).toMatchObject([{ status: { code: 1 } }])
+})

@@ -14,7 +14,7 @@ import { Readable } from "node:stream"
 import * as Endings from "./Endings.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/Pipeline.js"
-import { LiveBody } from "../connection/LiveBody.js"
+import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -67,6 +67,12 @@ const beginLive = (target: ServerResponse, { begin }: LiveBody): void => {
   })
   target.once("close", stop)
 }
+
+/** Waits until a body that goes on without the request's fiber has ended, or its client has gone: the request's span ends then. */
+const liveBodyEnds = (target: ServerResponse, response: Response): Effect.Effect<void> =>
+  liveBodyOf(response) === undefined || target.closed
+    ? Effect.void
+    : Effect.async<void>((resume) => void target.once("close", () => resume(Effect.void)))
 
 /** Sends what a source has, no faster than the client reads it. `pipeline` of Node does the same with a tenth of a small request's cost. */
 const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<void> =>
@@ -139,7 +145,9 @@ export const make = (
     const { method, response: target } = request
     const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
     const handled = tracing
-      ? HttpApp.toHandled(application, (_, response) => send(method, target, response, endLater))
+      ? HttpApp.toHandled(application, (_, response) =>
+          Effect.zipRight(send(method, target, response, endLater), liveBodyEnds(target, response))
+        )
       : lean(application, target, method, services)
     // A runtime of its own gives the fiber its services without another copy of them
     const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
