@@ -36,10 +36,27 @@ export type AnyTool = Omit<Tool<z.ZodRawShape, z.ZodRawShape>, "run"> & {
   ) => Promise<Readonly<Record<string, unknown>>>
 }
 
+/** Runs a tool with a signal that ends when its caller leaves and when it has answered, so that nothing that it began goes on. */
+const whileRunning = async <A>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+  const controller = new AbortController()
+  const leave = (): void => controller.abort(signal.reason)
+  signal.addEventListener("abort", leave)
+  if (signal.aborted) leave()
+  try {
+    return await run(controller.signal)
+  } finally {
+    signal.removeEventListener("abort", leave)
+    controller.abort()
+  }
+}
+
 /** Describes a tool. */
 export const tool = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(described: Tool<Input, Output>): AnyTool => {
   const schema = z.object(described.input)
-  return { ...described, run: (client, input, signal) => described.run(client, schema.parse(input), signal) }
+  return {
+    ...described,
+    run: (client, input, signal) => whileRunning(signal, (signal) => described.run(client, schema.parse(input), signal))
+  }
 }
 
 export const workspaceInput = z.string().min(1).max(200).describe("The workspace: its id, its name, or OWNER/NAME.")

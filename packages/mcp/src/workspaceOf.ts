@@ -18,18 +18,18 @@ export const workspaceOf = (client: Client, named: string, signal: AbortSignal):
 }
 
 /**
- * A signal that also ends after some milliseconds. Node holds a signal of `AbortSignal.timeout` for its listeners, and not for a signal that
- * `AbortSignal.any` makes of it: garbage collection would take it, and the time would never end.
+ * A signal that also ends after some milliseconds. It keeps a timer and a listener until it ends, so the signal of a tool ends with the tool. Node does not hold a
+ * signal that `AbortSignal.any` makes: garbage collection would take it, and the time would never end.
  */
 export const within = (signal: AbortSignal, time: number): AbortSignal => {
   const controller = new AbortController()
-  const late = AbortSignal.timeout(time)
-  const end = ({ reason }: AbortSignal): void => {
+  const end = (reason: unknown): void => {
+    clearTimeout(timer)
     signal.removeEventListener("abort", left)
     controller.abort(reason)
   }
-  const left = (): void => end(signal)
-  late.addEventListener("abort", () => end(late))
+  const left = (): void => end(signal.reason)
+  const timer = setTimeout(() => end(new DOMException("The operation was aborted due to timeout", "TimeoutError")), time)
   signal.addEventListener("abort", left)
   if (signal.aborted) left()
   return controller.signal
