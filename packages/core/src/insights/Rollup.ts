@@ -1,11 +1,41 @@
-import { Duration, Effect, Option, Stream } from "effect"
+import { type Cause, Duration, Effect, Option, Schema, Stream } from "effect"
+import { DeploymentValues } from "../deployment/DeploymentValues.js"
 import * as Background from "../platform/background/Background.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
+import { storeUnavailable } from "../platform/store/StoreUnavailable.js"
 import { transaction } from "../platform/store/Transactor.js"
 import { InsightsRepository } from "./InsightsRepository.js"
 import { Bucket, bucketMillis, bucketOf } from "./UsageRollup.js"
 
 const hour = 3_600_000
+
+/** Where the beginnings of the half hours are kept that could not be computed, in milliseconds since 1970. */
+const missedKey = "template_usage_missed"
+
+/** Milliseconds after which a half hour that could not be computed is given up. */
+const givenUpAfter = 7 * 24 * hour
+
+const Missed = Schema.parseJson(Schema.Array(Schema.Int))
+
+/** The half hours that runs could not compute. One run at a time reads and writes them, under the worker's lock. */
+const missedHours = Effect.fn(function* (now: number) {
+  const values = yield* DeploymentValues
+  const stored = Option.flatMap(yield* values.get(missedKey), Schema.decodeOption(Missed))
+  const missed = new Set(Option.getOrElse(stored, (): ReadonlyArray<number> => []).filter((start) => start > now - givenUpAfter))
+  const store = Effect.suspend(() => values.put(missedKey, Schema.encodeSync(Missed)([...missed])))
+  return {
+    before: (first: number) => [...missed].filter((start) => start < first),
+    computed: (start: number) => (missed.delete(start) ? store : Effect.void),
+    /** Before a later half hour is stored, from which the next run would begin. A store that is away ends the run. */
+    failed: (start: number, cause: Cause.Cause<unknown>) =>
+      Option.isSome(storeUnavailable(cause)) || missed.has(start) || start <= now - givenUpAfter
+        ? Effect.void
+        : Effect.zipRight(
+            Effect.sync(() => missed.add(start)),
+            store
+          )
+  }
+})
 
 /** The beginnings of the buckets between two instants. */
 function* bucketsFrom(first: number, last: number): Generator<number> {
@@ -14,7 +44,8 @@ function* bucketsFrom(first: number, last: number): Generator<number> {
 
 /**
  * Turns reports into usage, half hour by half hour, from an hour before the last half hour that has usage: reports may come late. What is
- * there is computed again, so a run that ends halfway is caught up with. A half hour that cannot be computed does not keep the others. notifications-audit-insights.md §C2.
+ * there is computed again, so a run that ends halfway is caught up with. A half hour that cannot be computed does not keep the others, and is tried again
+ * in each run for a week. notifications-audit-insights.md §C2.
  */
 const rollUp = Effect.gen(function* () {
   const repository = yield* InsightsRepository
@@ -23,7 +54,8 @@ const rollUp = Effect.gen(function* () {
   const first = Option.getOrUndefined(Option.orElse(newest, () => oldest))
   if (first === undefined) return
   const now = Timestamp.toMillis(yield* Timestamp.now)
-  const { failure } = yield* Background.tryEach(bucketsFrom(first, now), (start) =>
+  const { before, computed, failed } = yield* missedHours(now)
+  const { failure } = yield* Background.tryEach([...before(first), ...bucketsFrom(first, now)], (start) =>
     Effect.gen(function* () {
       const span = { from: Timestamp.fromMillis(start), to: Timestamp.fromMillis(start + bucketMillis) }
       const bucket = new Bucket(start)
@@ -31,7 +63,10 @@ const rollUp = Effect.gen(function* () {
       for (const use of yield* repository.appUses(span)) bucket.addApp(use)
       const rows = bucket.rows()
       if (rows.length > 0) yield* transaction(repository.putUsage(rows))
-    })
+    }).pipe(
+      Effect.tapErrorCause((cause) => failed(start, cause)),
+      Effect.zipRight(computed(start))
+    )
   )
   yield* failure
 })

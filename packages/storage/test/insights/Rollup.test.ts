@@ -1,9 +1,10 @@
 /** The worker that turns reports into usage. notifications-audit-insights.md §C2. */
 import { AgentStatRepository } from "@atelier/core/agents"
+import { DeploymentValues } from "@atelier/core/deployment"
 import { InsightsRepository, usageRollup } from "@atelier/core/insights"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, TestClock } from "effect"
+import { Effect, Exit, Layer, Option, TestClock } from "effect"
 import { randomUUID } from "node:crypto"
 import { databases } from "../../../../test/store/databases.js"
 import { poisoned } from "../../../../test/store/poison.js"
@@ -52,6 +53,31 @@ for (const [name, database] of databases) {
         expect(Exit.isSuccess(yield* run)).toBe(true)
         expect(yield* halfHoursOf(poison)).toStrictEqual([1])
         expect((yield* (yield* InsightsRepository).newestUsage)._tag).toBe("Some")
+      })
+    )
+
+    it.effect("computes a half hour that could not be stored, also after hours, and gives it up after a week", () =>
+      Effect.gen(function* () {
+        const later = begin + 8 * halfHour
+        const old = later - 330 * halfHour
+        const [poison, other] = [Uuid.Uuid.make(randomUUID()), Uuid.Uuid.make(randomUUID())]
+        const { insert } = yield* AgentStatRepository
+        yield* insert([aUseBy(poison, old), aUseBy(poison, later), aUseBy(other, later + 10 * halfHour)])
+        yield* TestClock.setTime(later + 11 * halfHour)
+        const run = Effect.exit(usageRollup.run)
+        const failing = Effect.scoped(Effect.zipRight(poisoned("template_usage_stats", "user_id", poison), run))
+        expect(Exit.isFailure(yield* failing)).toBe(true)
+        // What is newest is more than an hour behind the missing half hour
+        expect([yield* halfHoursOf(poison), yield* halfHoursOf(other)]).toStrictEqual([[], [18]])
+        expect(Exit.isFailure(yield* failing)).toBe(true)
+        expect(Exit.isSuccess(yield* run)).toBe(true)
+        expect(yield* halfHoursOf(poison)).toStrictEqual([8])
+        const values = yield* DeploymentValues
+        expect(yield* values.get("template_usage_missed")).toStrictEqual(Option.some("[]"))
+
+        yield* values.put("template_usage_missed", JSON.stringify([old]))
+        expect(Exit.isSuccess(yield* run)).toBe(true)
+        expect(yield* halfHoursOf(poison)).toStrictEqual([8])
       })
     )
   })
