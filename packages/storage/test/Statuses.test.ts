@@ -175,6 +175,8 @@ for (const [name, database] of databases) {
           ages,
           Array.cartesianWith([true, false], Array.cartesian(seen, ended), (first, [last, end]) => [first, last, end] as const)
         )) {
+          // The first sign of life is also a last one
+          if (isFirst !== (lastSeen === null)) continue
           // Fractions of a second show differences that a store computes in floating point
           milliseconds = (milliseconds + 7) % 1_000
           const now = Timestamp.plus(instant, milliseconds)

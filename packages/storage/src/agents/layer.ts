@@ -15,6 +15,7 @@ import agentDevcontainers from "./migrations/0480_agent_devcontainers.js"
 import logBatches from "./migrations/0490_log_batches.js"
 import logRows from "./migrations/0491_log_rows.js"
 import logIds from "./migrations/0497_log_ids.js"
+import seenAgents from "./migrations/0610_seen_agents.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
 
@@ -32,5 +33,6 @@ export const migrations = {
   "0480_agent_devcontainers": agentDevcontainers,
   "0490_log_batches": logBatches,
   "0491_log_rows": logRows,
-  "0497_log_ids": logIds
+  "0497_log_ids": logIds,
+  "0610_seen_agents": seenAgents
 }

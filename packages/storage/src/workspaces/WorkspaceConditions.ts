@@ -1,12 +1,11 @@
 /** Which workspaces `w` a reader sees, and which a filter leaves. */
 import { AccessPredicate } from "@atelier/core/access"
-import type { AgentStatus } from "@atelier/core/agents"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
-import { Duration } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
 import { dialectOf } from "../platform/Dialect.js"
 import type { Fragment, Statements } from "../platform/Statements.js"
+import { hasAgent } from "./AgentConditions.js"
 
 const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
 
@@ -102,7 +101,8 @@ export const filterConditions = (
     // A version belongs to one template, so it can only be that template's active one. Versions are few, and workspaces have an index of them
     ...when(filter.is_outdated, (value) =>
       value
-        ? sql`w.latest_template_version_id IN (SELECT v.id FROM template_versions v WHERE v.id NOT IN (SELECT t.active_version_id FROM templates t))`
+        ? sql`w.latest_template_version_id IN (SELECT v.id FROM template_versions v
+            WHERE NOT EXISTS (SELECT 1 FROM templates t WHERE t.active_version_id = v.id))`
         : sql`w.latest_template_version_id IN (SELECT t.active_version_id FROM templates t)`
     ),
     ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
@@ -119,22 +119,4 @@ export const filterConditions = (
         ]
       : [])
   ]
-}
-
-/** Core's `statusAt` on columns: the latest build is a start and has an agent in one of the states. agents-and-apps.md §3. */
-const hasAgent = (sql: Statements, statuses: ReadonlyArray<AgentStatus>, now: string, inactive: Duration.Duration): Fragment => {
-  if (statuses.length === 0) return sql`1 = 0`
-  const lastSign = new Date(Date.parse(now) - Duration.toMillis(inactive)).toISOString()
-  const isOverdue = sql.dialect({
-    postgres: () => sql`a.created_at + a.connection_timeout_seconds * INTERVAL '1 second' < ${now}`,
-    sqlite: () => sql`unixepoch(${now}, 'subsec') - unixepoch(a.created_at, 'subsec') > a.connection_timeout_seconds`
-  })
-  const status = sql`CASE
-    WHEN a.first_connected_at IS NULL OR a.last_connected_at IS NULL
-      THEN CASE WHEN a.connection_timeout_seconds > 0 AND ${isOverdue} THEN 'timeout' ELSE 'connecting' END
-    WHEN a.disconnected_at >= a.last_connected_at OR a.last_connected_at < ${lastSign} THEN 'disconnected'
-    ELSE 'connected' END`
-  return sql`w.latest_transition = 'start' AND EXISTS (
-    SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
-    WHERE r.job_id = w.latest_job_id AND NOT a.deleted AND ${status} IN ${sql.in(statuses)})`
 }

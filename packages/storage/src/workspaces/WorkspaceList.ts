@@ -55,11 +55,19 @@ export interface WorkspaceList {
   readonly total: Query
   /** The length of the list where the database keeps it, within a statement that begins with `page`. */
   readonly knownCount: Fragment | undefined
-  /** A `WITH` clause that names the rows `page`: ids with the columns that order them. */
-  readonly page: (slices: Slices) => Fragment
+  /** Whether few of many workspaces may match, and no index has them in the list's order: it is counted before its first page is read. */
+  readonly isSought: boolean
+  /**
+   * A `WITH` clause that names the rows `page`: ids with the columns that order them. `count` is the length of the list, if it is known: a short list is
+   * sought as a whole and then ordered, while of a long one the workspaces that are next in the order soon fill a page.
+   */
+  readonly page: (slices: Slices, count?: number) => Fragment
   /** The order of the statement that reads `page`. */
   readonly order: Fragment
 }
+
+/** Workspaces of a list that is sought as a whole. A longer one of a million fills a page of 25 with the first 25,000 in the order. */
+const shortList = 1000
 
 export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
   const { requester } = query
@@ -78,6 +86,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   const matching = isNarrow
     ? sql`FROM mine w WHERE ${sql.and([sql`NOT w.deleted`, ...filters])}`
     : sql`FROM workspaces w WHERE ${sql.and([sql`NOT w.deleted`, isSeen, ...filters])}`
+  const sought = sql`${first}, matching AS MATERIALIZED (SELECT w.* ${matching})`
 
   // Within one status the rank is the same; without it the index of statuses has the order
   const keys = query.filter.status === undefined ? ["list_rank", "owner_key", "name_key", "id"] : ["owner_key", "name_key", "id"]
@@ -105,14 +114,26 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     : undefined
   const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
+  const { agent_status, ids, is_outdated, owner_id, owner_username } = query.filter
+  const isSought =
+    !isNarrow &&
+    (agent_status !== undefined || is_outdated === true) &&
+    owner_id === undefined &&
+    owner_username === undefined &&
+    ids === undefined
+
   return {
+    isSought,
     total: sql`WITH ${first} SELECT ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
     knownCount,
-    page: (slices) =>
-      sql`WITH ${first}, page AS (
+    page: (slices, count) => {
+      const isShort = isSought && count !== undefined && count <= shortList
+      const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matching} AND w.id`
+      return sql`WITH ${isShort ? sought : first}, page AS (
         SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f
-        UNION ALL SELECT * FROM (${part(1, sql`${matching} AND w.id NOT IN (SELECT id FROM favorites)`, slices.rest)}) r
-      )`,
+        UNION ALL SELECT * FROM (${part(1, sql`${rest} NOT IN (SELECT id FROM favorites)`, slices.rest)}) r
+      )`
+    },
     order: sql`page.part, ${order("page", "ASC")}`
   }
 }

@@ -138,17 +138,16 @@ interface Details {
 const pages = (sql: Statements, { details, joined }: Details): WorkspaceRepository["Type"]["page"] => {
   const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
-  const pageOf = (list: WorkspaceList, slices: Slices, columns: Fragment = details) =>
-    sql`${list.page(slices)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+  const pageOf = (list: WorkspaceList, slices: Slices, { columns = details, count }: { columns?: Fragment; count?: number } = {}) =>
+    sql`${list.page(slices, count)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
       ORDER BY ${list.order} LIMIT ${slices.size}`
 
   /** A length that is known without counting comes with the page. */
-  const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+  const firstPage = (list: WorkspaceList, query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
     Effect.gen(function* () {
-      const list = workspaceList(sql, query)
       const slices = firstSlices(query)
       const columns = list.knownCount === undefined ? details : sql`${details}, ${list.knownCount} AS list_length`
-      const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, columns))
+      const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, { columns }))
       const [first] = rows
       const isFull = first !== undefined && rows.length >= slices.size
       // A page that is not full ends the list
@@ -156,15 +155,17 @@ const pages = (sql: Statements, { details, joined }: Details): WorkspaceReposito
       return { workspaces: rows.map(({ workspace }) => workspace), count }
     })
 
-  const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+  const countedPage = (list: WorkspaceList, query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
     Effect.gen(function* () {
-      const list = workspaceList(sql, query)
       const total = yield* totalOf(list)
       const slices = laterSlices(query, total)
-      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices)) }
+      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices, total)) }
     })
 
-  return (query) => (query.offset === 0 ? firstPage(query) : laterPage(query))
+  return (query) => {
+    const list = workspaceList(sql, query)
+    return query.offset === 0 && !list.isSought ? firstPage(list, query) : countedPage(list, query)
+  }
 }
 
 export const layer = service(

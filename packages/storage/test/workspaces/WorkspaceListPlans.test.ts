@@ -114,7 +114,12 @@ for (const [name, database] of databases) {
       ["dormant ones", () => ({ filter: { is_dormant: true } }), []],
       ["shared ones", () => ({ filter: { is_shared: true } }), []],
       ["used ones", ({ base }) => ({ filter: { last_used_after: base.now } }), []],
-      ["an agent's state", () => ({ filter: { agent_status: ["connected"] } }), []],
+      ["connected agents", () => ({ filter: { agent_status: ["connected"] } }), ["workspace_agents_seen"]],
+      [
+        "agents that never connected",
+        () => ({ filter: { agent_status: ["connecting", "timeout"] } }),
+        ["workspace_agents_never_connected"]
+      ],
       ["a parameter", () => ({ filter: { parameter_names: ["region"] } }), []]
     ])("reads no whole table for %s", ([, query, indexes]) =>
       Effect.gen(function* () {
