@@ -9,6 +9,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Queue, type Scope, Stream, TestClock } from "effect"
 import { aBuild, aWorkspace, moveBuild } from "../../../../test/records/agentWorkspaces.js"
 import { type databases, postgres, sqlite } from "../../../../test/store/databases.js"
+import { whilePassing } from "../../../../test/store/time.js"
 import { anAgent, aResource } from "../../../../test/records/resources.js"
 import { agentServices } from "../agents/services.js"
 import { aToken, asAgent } from "../agents/runningAgent.js"
@@ -35,13 +36,23 @@ const prebuildsUser = Uuid.Uuid.make(prebuildsUserId)
 
 const as = (userId: Uuid.Uuid) => Access.actingAs({ ...SystemActor.systemRestricted, userId })
 
-/** The bus says that events are missing, or nothing says so for a minute. */
+/** The bus says that events are missing, or nothing says so for a minute: until there is an answer, or once. */
 const ways = [
-  ["is told that events were lost", Effect.zipRight(Effect.sync(router.lost), TestClock.adjust(0)), sqlite],
-  ["has heard nothing for a minute", TestClock.adjust("60 seconds"), postgres]
+  [
+    "is told that events were lost",
+    <A>(answer: Effect.Effect<A>) => Effect.zipRight(Effect.sync(router.lost), answer),
+    Effect.zipRight(Effect.sync(router.lost), TestClock.adjust(0)),
+    sqlite
+  ],
+  [
+    "has heard nothing for a minute",
+    <A>(answer: Effect.Effect<A>) => whilePassing("60 seconds", answer),
+    TestClock.adjust("60 seconds"),
+    postgres
+  ]
 ] as const
 
-for (const [way, pass, database] of ways) {
+for (const [way, later, pass, database] of ways) {
   layer(servicesOn(database))(`a waiter that ${way} reads again`, (it) => {
     it.scoped("for an agent whose prebuilt workspace was claimed", () =>
       Effect.gen(function* () {
@@ -56,8 +67,7 @@ for (const [way, pass, database] of ways) {
         const { build } = yield* aBuild(stored, { build: { initiator_id: stored.owner.id } })
         yield* sql`UPDATE provisioner_jobs SET input = ${JSON.stringify({ prebuilt_workspace_stage: 2 })}
           WHERE id = ${build.job_id}`
-        yield* pass
-        expect(yield* answers.take).toStrictEqual({
+        expect(yield* later(answers.take)).toStrictEqual({
           workspace_id: stored.workspace.id,
           reason: "prebuild_claimed",
           owner_id: stored.owner.id
@@ -75,8 +85,7 @@ for (const [way, pass, database] of ways) {
         const update = (job_status: string) => ({ error: null, build_update: { transition: "stop", job_status } })
         expect(yield* answers.take).toStrictEqual(update("running"))
         yield* moveBuild(build, "succeeded")
-        yield* pass
-        expect(yield* answers.take).toStrictEqual(update("succeeded"))
+        expect(yield* later(answers.take)).toStrictEqual(update("succeeded"))
       })
     )
 
@@ -94,8 +103,7 @@ for (const [way, pass, database] of ways) {
         const answers = yield* answersOf(values)
         yield* moveBuild(during, "succeeded")
         const { build } = yield* aBuild(stored, { status: "failed" })
-        yield* pass
-        const told = yield* Queue.takeN(answers, 2)
+        const told = yield* later(Queue.takeN(answers, 2))
         expect([...told].map(({ build_id }) => build_id)).toStrictEqual([during.build.id, build.id])
         yield* pass
         expect(yield* answers.size).toBe(0)
@@ -110,8 +118,7 @@ for (const [way, pass, database] of ways) {
         const answers = yield* answersOf(changes(stored.owner.id).pipe(Stream.provideService(CurrentActor, SystemActor.systemRestricted)))
         expect((yield* answers.take).upserted_workspaces).toMatchObject([{ status: "stopping" }])
         yield* moveBuild(build, "succeeded")
-        yield* pass
-        expect((yield* answers.take).upserted_workspaces).toMatchObject([{ status: "stopped" }])
+        expect((yield* later(answers.take)).upserted_workspaces).toMatchObject([{ status: "stopped" }])
       })
     )
 
@@ -138,8 +145,7 @@ for (const [way, pass, database] of ways) {
         const answers = yield* answersOf(values)
         yield* notify("first")
         yield* notify("second")
-        yield* pass
-        const told = yield* Queue.takeN(answers, 2)
+        const told = yield* later(Queue.takeN(answers, 2))
         expect([...told].map(({ notification }) => notification.title)).toStrictEqual(["first", "second"])
         yield* pass
         expect(yield* answers.size).toBe(0)

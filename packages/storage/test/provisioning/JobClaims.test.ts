@@ -23,6 +23,7 @@ import {
 import { expect, layer } from "@effect/vitest"
 import { Chunk, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
 import { databases } from "../../../../test/store/databases.js"
+import { whilePassing } from "../../../../test/store/time.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
 import { runtime } from "../../../../test/store/services.js"
 
@@ -232,8 +233,7 @@ for (const [name, database] of databases) {
         yield* logs.append(job.id, [aRow("silent")], 6, false)
         yield* Effect.flatMap(EventBus, ({ publish }) => publish(jobLogs(job.id).name, "this decodes to nothing"))
         yield* claims.complete(job, Effect.void)
-        yield* TestClock.adjust("31 seconds")
-        const rows = yield* Fiber.join(following)
+        const rows = yield* whilePassing("31 seconds", Fiber.join(following))
         expect(Chunk.toReadonlyArray(rows).map(({ output }) => output)).toStrictEqual(["silent"])
       })
     )

@@ -2,10 +2,11 @@ import { AgentLogRepository, AgentLogs, maximumLogsLength } from "@atelier/core/
 import { Access, SystemActor } from "@atelier/core/access"
 import { EventBus, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Array as Arr, Effect, Exit, Option, Queue, Stream, TestClock } from "effect"
+import { Array as Arr, Effect, Exit, Option, Queue, Stream } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { statementsOf } from "../../../../../test/store/statements.js"
+import { whilePassing } from "../../../../../test/store/time.js"
 import { aRunningAgent, aToken, rowOf } from "../runningAgent.js"
 import { agentServices } from "../services.js"
 import { Statements } from "../../../src/platform/Statements.js"
@@ -255,12 +256,10 @@ for (const [name, database] of databases) {
         const next = yield* followed(agent)
         expect(yield* next).toStrictEqual([])
         yield* append(yield* batchOf(agent.id, ["unannounced"]), maximumLogsLength)
-        yield* TestClock.adjust("60 seconds")
-        expect(yield* next).toStrictEqual(["unannounced"])
+        expect(yield* whilePassing("60 seconds", next)).toStrictEqual(["unannounced"])
         yield* aBuild(agent, { status: "pending" })
         yield* append(yield* batchOf(agent.id, ["last words"]), maximumLogsLength)
-        yield* TestClock.adjust("60 seconds")
-        expect(yield* next).toStrictEqual(["last words"])
+        expect(yield* whilePassing("60 seconds", next)).toStrictEqual(["last words"])
         expect(yield* next).toBe("end")
       })
     )
