@@ -7,11 +7,13 @@ import { visitorOf } from "./visiting.js"
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqfD5pQ0oQy6bqQ2yS6n1dDPCs7B1Wq8oA0P5tq1pGm ada@laptop"
 
 describeConsole("the settings of a user", (console) => {
-  it("show each part, without a barrier and without a sideways scroll", async () => {
+  it("show each part, also without a barrier and a sideways scroll where there is nothing yet", async () => {
     const { open } = console()
     const { context, go, page } = await open("member")
     await go("/settings")
     const visit = visitorOf(page)
+    // `everyScreen.test.ts` measures the screens of a deployment with data
+    const measured = ["/settings/tokens", "/settings/secrets", "/settings/external-auth"]
     for (const [path, heading] of [
       ["/settings", "Profile"],
       ["/settings/security", "Password"],
@@ -26,7 +28,7 @@ describeConsole("the settings of a user", (console) => {
     ] as const) {
       await visit(path)
       await page.getByRole("heading", { level: 2, name: heading, exact: true }).waitFor()
-      await expectWellMade(page)
+      if (measured.includes(path)) await expectWellMade(page)
     }
     await context.close()
   })

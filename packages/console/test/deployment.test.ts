@@ -66,11 +66,13 @@ describeConsole(
       await other.context.close()
     })
 
-    it("have screens without a barrier and without a sideways scroll", async () => {
+    it("have screens, also without a barrier and a sideways scroll where there is nothing yet", async () => {
       const { open } = console()
       const { context, go, page } = await open("owner")
       await go("/about")
       const visit = visitorOf(page)
+      // `everyScreen.test.ts` measures the screens of a deployment with data
+      const measured = ["/deployment/oauth2-provider/apps", "/deployment/workspace-proxies", "/organizations/default/idp-sync?part=roles"]
       for (const [path, seen] of [
         ["/deployment", "Access URL"],
         ["/deployment/options", "Access URL"],
@@ -87,7 +89,7 @@ describeConsole(
       ] as const) {
         await visit(path)
         await page.getByText(seen, { exact: true }).first().waitFor()
-        await expectWellMade(page)
+        if (measured.includes(path)) await expectWellMade(page)
       }
       await context.close()
     })
