@@ -154,9 +154,10 @@ const make = Effect.gen(function* () {
           },
           Effect.gen(function* () {
             // The lock keeps the template from being deleted
-            if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
+            const locked = Option.getOrUndefined(yield* templates.lockShared(template.id))
+            if (locked === undefined) return yield* new NotFound({ resource: "template" })
             yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
-            const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace, ready) : undefined
+            const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace, { ready, template: locked }) : undefined
             if (claimed !== undefined) {
               yield* notifications.created(prepared)
               const { id } = claimed.workspace

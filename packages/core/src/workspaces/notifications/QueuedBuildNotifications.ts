@@ -89,10 +89,11 @@ export const queuedBuildNotifications = ({ users, notifications, tasks, versions
     })
 
   return {
-    created: ({ order, target: { owner, template, workspace } }: PreparedBuild) =>
+    created: ({ order, target: { owner, template, workspace }, version: built }: PreparedBuild) =>
       Effect.gen(function* () {
         const { userId } = yield* CurrentActor
-        const version = Option.getOrUndefined(yield* versions.byId(template.active_version_id))
+        const isActive = built.id === template.active_version_id
+        const version = isActive ? built : Option.getOrUndefined(yield* versions.byId(template.active_version_id))
         if (version === undefined) return
         yield* notifications.raise(notificationEvents.workspaceCreated, {
           to: { roles: administrators, except: userId },

@@ -22,6 +22,7 @@ import type { HandOver, PlanInput } from "../../provisioning/engines/Provisioner
 import { keepLogs } from "../../provisioning/logs/JobLog.js"
 import { JobLogRepository } from "../../provisioning/logs/JobLogRepository.js"
 import { VersionSource, VersionSources } from "../../templates/versions/KeptSources.js"
+import type { TemplateWithNames } from "../../templates/Template.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildCredentials } from "../builds/BuildCredentials.js"
 import { BuildInputs } from "../builds/BuildInputs.js"
@@ -70,11 +71,14 @@ export interface HandOversService {
     workspace: Workspace
   ) => Effect.Effect<PreparedHandOver | undefined, never, CurrentActor | Scope.Scope>
 
-  /** Stores the build of a claim that needs none, and what follows from it. The workspace is its owner's already, in the caller's transaction. */
+  /**
+   * Stores the build of a claim that needs none, and what follows from it. The workspace is its owner's already, and its stored template is locked, in
+   * the caller's transaction.
+   */
   readonly store: (
     prepared: PreparedBuild,
     workspace: WorkspaceDetails,
-    ready: PreparedHandOver
+    from: { readonly ready: PreparedHandOver; readonly template: TemplateWithNames }
   ) => Effect.Effect<void, Conflict, CurrentActor>
 
   /** The workspaces that other callers of this process are given. */
@@ -235,10 +239,14 @@ const make = Effect.gen(function* () {
 
     affords: (workspace: Workspace, { handOver }: PreparedHandOver) => quotas.affords(workspace, handOver.plan.daily_cost),
 
-    store: Traced.fn("HandOvers.store")(function* (prepared: PreparedBuild, workspace: WorkspaceDetails, ready: PreparedHandOver) {
+    store: Traced.fn("HandOvers.store")(function* (
+      prepared: PreparedBuild,
+      workspace: WorkspaceDetails,
+      { ready, template }: { readonly ready: PreparedHandOver; readonly template: TemplateWithNames }
+    ) {
       const { buildId: id, handOver, kept } = ready
       const now = yield* Timestamp.now
-      const { deadlines, next_start_at } = yield* schedules.afterBuild(workspace, { created_at: now, transition: "start" }, now)
+      const { deadlines, next_start_at } = yield* schedules.afterBuild(workspace, { created_at: now, transition: "start" }, now, template)
       const claim: PreparedBuild = {
         ...prepared,
         target: { ...prepared.target, workspace, previous: workspace.latest_build },
@@ -253,7 +261,7 @@ const make = Effect.gen(function* () {
         has_external_agent: handOver.plan.has_external_agent
       })
       yield* resources.handOver({ job_id: build.job_id, transition: "start" }, kept)
-      yield* workspaces.setNextStart(workspace.id, next_start_at)
+      if (next_start_at !== workspace.next_start_at) yield* workspaces.setNextStart(workspace.id, next_start_at)
       yield* ready.storeCredentials
       const output = "The workspace was running already. It has been handed over to its owner as it runs."
       const log = keepLogs([{ created_at: now, log_source: "provisioner", log_level: "info", stage, output }], {

@@ -14,6 +14,7 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
+import type { TemplateWithNames } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { BuildOrders, type PreparedBuild } from "../builds/BuildOrders.js"
 import { BuildStates } from "../builds/BuildStates.js"
@@ -45,6 +46,13 @@ export interface Claimed {
   readonly settle: Effect.Effect<void>
 }
 
+/** What a claim stands on. */
+export interface Claimable {
+  readonly ready: PreparedHandOver | undefined
+  /** As it is stored. It is locked in the caller's transaction. */
+  readonly template: TemplateWithNames
+}
+
 /** The methods of {@link PrebuiltWorkspaces}. */
 export interface PrebuiltWorkspacesService {
   /** Makes the owner of prebuilt workspaces a member of an organization and of its group there. */
@@ -69,7 +77,7 @@ export interface PrebuiltWorkspacesService {
   readonly claim: (
     prepared: PreparedBuild,
     workspace: Workspace,
-    ready: PreparedHandOver | undefined
+    from: Claimable
   ) => Effect.Effect<Claimed | undefined, Conflict, CurrentActor | EventBus>
 }
 
@@ -181,7 +189,7 @@ const make = Effect.gen(function* () {
     ready: (prepared: PreparedBuild, workspace: Workspace) =>
       poolOf(prepared) === undefined ? Effect.succeed(undefined) : handOvers.prepare(prepared, workspace),
 
-    claim: (prepared: PreparedBuild, wanted: Workspace, ready: PreparedHandOver | undefined) =>
+    claim: (prepared: PreparedBuild, wanted: Workspace, { ready, template }: Claimable) =>
       Effect.gen(function* () {
         const chosen = poolOf(prepared)
         if (chosen === undefined) return undefined
@@ -197,7 +205,7 @@ const make = Effect.gen(function* () {
 
         const running = ready !== undefined && (yield* handOvers.affords(wanted, ready)) ? yield* taken(ready.prebuild) : undefined
         if (ready !== undefined && running !== undefined) {
-          yield* handOvers.store(prepared, running, ready)
+          yield* handOvers.store(prepared, running, { ready, template })
           return { workspace: running, settle: ready.settle }
         }
         // Others of this process are about to take those that they have prepared

@@ -11,6 +11,7 @@ import { storedSchedule } from "../../platform/time/Schedule.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
+import type { TemplateWithNames } from "../../templates/Template.js"
 import { TemplateRepository } from "../../templates/TemplateRepository.js"
 import { deadlines, extensionViolation, noDeadlines, quietHoursInForce, type Deadlines } from "./Deadline.js"
 import { lockedTemplate } from "../LockedTemplate.js"
@@ -29,12 +30,13 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 export interface WorkspaceSchedulesService {
   /**
    * Returns when a build that completes now ends, and when its workspace starts by itself next. The template is locked, so that a change of
-   * its schedule either comes first or finds the build running.
+   * its schedule either comes first or finds the build running. The caller's transaction may have it already.
    */
   readonly afterBuild: (
     workspace: Workspace,
     build: Pick<WorkspaceBuild, "created_at" | "transition">,
-    now: Timestamp.Timestamp
+    now: Timestamp.Timestamp,
+    locked?: TemplateWithNames
   ) => Effect.Effect<{ readonly deadlines: Deadlines; readonly next_start_at: Timestamp.Timestamp | null }>
 
   /**
@@ -68,10 +70,15 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    afterBuild: (workspace: Workspace, build: Pick<WorkspaceBuild, "created_at" | "transition">, now: Timestamp.Timestamp) =>
+    afterBuild: (
+      workspace: Workspace,
+      build: Pick<WorkspaceBuild, "created_at" | "transition">,
+      now: Timestamp.Timestamp,
+      locked?: TemplateWithNames
+    ) =>
       Effect.gen(function* () {
         const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
-        const template = effectiveTemplate(yield* lockedTemplate(templates, workspace), features)
+        const template = effectiveTemplate(locked ?? (yield* lockedTemplate(templates, workspace)), features)
         const ends =
           owner.id === prebuildsUserId
             ? noDeadlines
