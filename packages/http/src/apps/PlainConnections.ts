@@ -165,8 +165,10 @@ export class PlainConnections {
     return last
   }
 
-  /** Opens a connection. A connection that has no use by the time it is open waits for the next request. */
-  open({ agentId, key, open }: Opening, opened: (result: PlainConnection | Error) => boolean): void {
+  /**
+   * Opens a connection, and returns what gives that up. A connection for which `opened` has no use by the time it is open waits for the next request.
+   */
+  open({ agentId, key, open }: Opening, opened: (result: PlainConnection | Error) => boolean): () => void {
     let connection: PlainConnection | undefined
     const opening = Effect.gen(this, function* () {
       const scope = yield* Scope.make()
@@ -179,13 +181,14 @@ export class PlainConnections {
       const close = (): void => void Runtime.runFork(runtime)(Scope.close(scope, Exit.void))
       return new PlainConnection(stream, agentId, key, close, (one, isReusable) => this.over(one, isReusable))
     })
-    Effect.runCallback(opening, {
+    const giveUp = Effect.runCallback(opening, {
       onExit: (exit) => {
         if (Exit.isFailure(exit)) return void opened(failureOf(exit.cause))
         connection = exit.value
         if (!opened(connection)) this.over(connection, connection.isOpen)
       }
     })
+    return () => giveUp()
   }
 
   /** Ends the unused connections. Others end with their requests. */

@@ -49,6 +49,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       const head = requestHead(method, asked.path, asked.headers)
       if (head === undefined) return again()
       let connection: PlainConnection | undefined
+      let giveUpOpening = (): void => undefined
       let isOver = false
       let hasAnswered = false
       let hasBody = false
@@ -64,6 +65,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       const release = (): void => {
         if (isOver) return
         isOver = true
+        giveUpOpening()
         leaveRight()
         leaveVisit()
         leaveDraining()
@@ -145,7 +147,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       const kept = connections.take(placeKey(admission))
       if (kept !== undefined) return sendOn(kept)
       const open = openingPlain({ idle, target, url }, { dialer, info, clock })
-      connections.open({ agentId: target.agent_id, key: placeKey(admission), open }, (opened) => {
+      giveUpOpening = connections.open({ agentId: target.agent_id, key: placeKey(admission), open }, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false
         else sendOn(opened)

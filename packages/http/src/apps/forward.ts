@@ -141,8 +141,9 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
   const attempt = (repeats: number): Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope> =>
     Effect.async<Effect.Effect<Answer, AppFailed | TooLarge, Scope.Scope>>((resume) => {
       if (signal.aborted) return resume(Effect.succeed(Effect.interrupt))
+      const leaving = new AbortController()
       const request = httpRequest({
-        ...way,
+        ...("open" in way ? { ...way, open: Effect.raceFirst(way.open, untilAborted(leaving.signal)) } : way),
         method,
         path,
         headers: [...headers, ...framed, ...connectionLines],
@@ -153,6 +154,7 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
       const abort = (): void => {
         // First: a request that is destroyed lets its response end as if it were whole
         delivered?.destroy(new Error("The exchange has been ended."))
+        leaving.abort()
         request.destroy()
         // A request that waits for its connection says nothing when it is destroyed
         resume(Effect.succeed(Effect.interrupt))

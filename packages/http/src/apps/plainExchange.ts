@@ -17,6 +17,7 @@ export const plainExchange = (
     const head = requestHead(method, path, headers)
     if (head === undefined) return settle(new AppFailed({ message: "It cannot be asked so." }))
     let connection: PlainConnection | undefined
+    let giveUpOpening = (): void => undefined
     let isOver = false
     const body = new Readable({ read: () => connection?.resume() })
     // What happens after the head ends the body, which may have no reader any more
@@ -25,6 +26,7 @@ export const plainExchange = (
     const end = (): void => {
       isOver = true
       signal.removeEventListener("abort", abort)
+      giveUpOpening()
       connection?.destroy()
       body.destroy(new Error("The exchange has been ended."))
     }
@@ -58,13 +60,14 @@ export const plainExchange = (
         broken
       })
     }
-    const openNew = (): void =>
-      connections.open(opening, (opened) => {
+    const openNew = (): void => {
+      giveUpOpening = connections.open(opening, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false
         else sendOn(opened)
         return true
       })
+    }
     if (signal.aborted) return settle(Effect.interrupt)
     signal.addEventListener("abort", abort)
     const kept = connections.take(opening.key)

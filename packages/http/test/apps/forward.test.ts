@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { AgentDialer, type AgentStream } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Exit, Fiber, Option, Queue, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Queue, TestClock } from "effect"
 import { Readable } from "node:stream"
 import { expect } from "vitest"
 import { AppConnections } from "../../src/apps/AppConnections.js"
@@ -103,6 +103,32 @@ describe("an exchange with an app that does not answer", () => {
       expect(Exit.isInterrupted(yield* Fiber.await(answer))).toBe(true)
     })
   )
+})
+
+describe("an exchange that ends while the app is being reached", () => {
+  for (const url of ["http://localhost:8080", "https://localhost:8443"]) {
+    it.scoped(`gives the way to ${url} up`, () =>
+      Effect.gen(function* () {
+        const connections = yield* someConnections
+        for (const end of ["its client leaves", "its right ends"]) {
+          const begun = yield* Deferred.make<void>()
+          const givenUp = yield* Deferred.make<void>()
+          const ending = new AbortController()
+          const dialing = Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+          const dial = () => Effect.onInterrupt(dialing, () => Deferred.succeed(givenUp, undefined))
+          const answer = yield* exchange({ ...asked(ending.signal), url: new URL(url) }, connections).pipe(
+            Effect.provideService(AgentDialer, { dial }),
+            Effect.fork
+          )
+          yield* Deferred.await(begun)
+          if (end === "its right ends") ending.abort()
+          else yield* Fiber.interruptFork(answer)
+          yield* Deferred.await(givenUp)
+          expect(Exit.isInterrupted(yield* Fiber.await(answer))).toBe(true)
+        }
+      })
+    )
+  }
 })
 
 describe("an exchange whose body breaks off", () => {
