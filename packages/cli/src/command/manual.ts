@@ -38,7 +38,7 @@ const environment: ReadonlyArray<readonly [string, string]> = [
   ["ATELIER_OUTPUT", "`table`, `json` or `jsonl`"],
   ["ATELIER_CONFIG_DIRECTORY", "where the program keeps its files; default `$XDG_CONFIG_HOME/atelier`, which is `~/.config/atelier`"],
   ["BROWSER", "the program that opens the page of a login"],
-  ["NO_COLOR", "turns colours off, with any value that is not empty"]
+  ["NO_COLOR", "turns colours and lines that move off, with any value that is not empty"]
 ]
 
 /** The page `docs/command-line.md`. */

@@ -45,7 +45,7 @@ const pause = 100
 /** A table is made for the usual width where there is no terminal. */
 const widthOf = (stream: Partial<WriteStream>): number => Math.max(20, sizeOf(stream.isTTY === true ? stream : {}).cols)
 
-/** `NO_COLOR` turns colours off (no-color.org). */
+/** Whether sequences for a terminal may be written. `NO_COLOR` turns colours off (no-color.org), and lines that move with them. */
 const hasColours = (stream: Partial<WriteStream>, env: NodeJS.ProcessEnv): boolean =>
   stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb"
 
@@ -92,7 +92,7 @@ export const makeOutput = ({ env, format, isDebug, isQuiet, stderr, stdout }: Ou
     },
     waiting: async (text, promise) => {
       if (isQuiet) return promise
-      const isLive = stderr.isTTY === true && env["TERM"] !== "dumb"
+      const isLive = hasColours(stderr, env)
       let frame = 0
       const show = (): void => {
         if (!isLive) return tell(`${text} …`)

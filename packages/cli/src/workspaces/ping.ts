@@ -38,7 +38,7 @@ export const top = async (
   const { out, signal, stdout } = session
   const client = await session.liveClient()
   const { id } = agentIn(await findWorkspace(client, name, session), name)
-  const isLive = stdout.isTTY === true && !once && out.format === "table"
+  const isLive = out.hasColours && !once && out.format === "table"
   for await (const metadata of agents.watchAgentMetadata(client, { workspaceagent: id }, { signal })) {
     if (isLive) stdout.write("\u001b[H\u001b[2J")
     out.list(

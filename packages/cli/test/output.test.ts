@@ -1,0 +1,72 @@
+/** What the program writes where no colours are wanted: no sequence that a terminal would act on. */
+import { PassThrough } from "node:stream"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { runIn } from "../src/run.js"
+import { makeOutput } from "../src/terminal/Output.js"
+
+const escape = "\u001b"
+
+/** A stream that is a terminal or not, and what was written to it. */
+const aStream = (isTTY: boolean) => {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, rows: 24, fd: 1 })
+  let text = ""
+  stream.on("data", (bytes) => (text += String(bytes)))
+  // A PassThrough has what the program uses of these streams
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
+}
+
+const surroundings = [
+  ["on a terminal with NO_COLOR", true, { NO_COLOR: "1", TERM: "xterm" }],
+  ["on a terminal that knows no sequences", true, { TERM: "dumb" }],
+  ["in a pipe", false, { TERM: "xterm" }],
+  ["in a pipe with NO_COLOR", false, { NO_COLOR: "1", TERM: "xterm" }]
+] as const
+
+const columns = [
+  { title: "NAME", of: ({ name }: { readonly name: string }) => name, isKey: true },
+  { title: "STATUS", of: () => "running" }
+]
+
+/** Writes a list, a line of a coloured log, warnings, and what is waited for, for ten seconds. */
+const writeAll = async (isTTY: boolean, env: NodeJS.ProcessEnv) => {
+  const [out, error] = [aStream(isTTY), aStream(isTTY)]
+  const output = makeOutput({ env, format: "table", isQuiet: false, isDebug: true, stdout: out.stream, stderr: error.stream })
+  output.list([{ name: "desk" }], columns)
+  output.one({ name: "desk" }, [["Name", "desk"]])
+  output.log(`${escape}[31mred${escape}[0m ${escape}[2Jend`)
+  output.warn("slow")
+  const waiting = output.waiting("Starting", new Promise((resolve) => setTimeout(resolve, 10_000)))
+  await vi.advanceTimersByTimeAsync(10_000)
+  await waiting
+  output.say("Started.")
+  return { out: out.text(), error: error.text() }
+}
+
+describe("output", () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it.each(surroundings)("has no escape sequences %s", async (_, isTTY, env) => {
+    const { error, out } = await writeAll(isTTY, env)
+    expect(out).toMatch(/NAME +STATUS\ndesk +running\n/)
+    expect(error).toMatch(/^red \[2Jend\nWarning: slow\nStarting …\nStarted\.\n$/)
+    expect(out + error).not.toContain(escape)
+  })
+
+  it("has the colours of logs, and a line that moves, on a terminal otherwise", async () => {
+    const { error } = await writeAll(true, { TERM: "xterm" })
+    expect(error).toContain(`${escape}[31mred`)
+    expect(error).toContain(`${escape}[K`)
+    expect(error).not.toContain(`${escape}[2J`)
+  })
+})
+
+it.each(surroundings)("a failure has no escape sequences %s", async (_, isTTY, env) => {
+  const [stdout, stderr] = [aStream(isTTY), aStream(isTTY)]
+  const words = ["list", "--url", "http://127.0.0.1:1", `--output=${escape}[31mred`]
+  const stdin = process.stdin
+  const code = await runIn({ env: { ...env, HOME: "/nowhere" }, stdin, stdout: stdout.stream, stderr: stderr.stream }, words, "atelier")
+  expect(code).toBe(2)
+  expect(stderr.text()).toContain("Error: ")
+  expect(stdout.text() + stderr.text()).not.toContain(escape)
+})
