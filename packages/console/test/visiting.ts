@@ -82,6 +82,12 @@ export const harmOf = (page: Page): Promise<ReadonlyArray<string>> =>
       const isOpen = display === "inline" && !unicodeBidi.includes("isolate")
       if (isOpen || node.nextSibling !== null) found.push(`turns what follows: ${parent.outerHTML.slice(0, 300)}`)
     }
+    for (const row of document.querySelectorAll("main .list-row")) {
+      const title = row.querySelector(":scope > .list-main")?.getBoundingClientRect()
+      for (const badge of row.querySelectorAll(":scope > .badge")) {
+        if (title !== undefined && badge.getBoundingClientRect().top >= title.bottom) found.push(`below its row: ${badge.textContent}`)
+      }
+    }
     return found
   })
 
@@ -89,7 +95,7 @@ export const harmOf = (page: Page): Promise<ReadonlyArray<string>> =>
 export const showsAttack = (page: Page): Promise<boolean> =>
   page.evaluate((text) => document.querySelector("main")?.textContent.includes(text) === true, attack.slice(0, 20))
 
-/** What lies outside of a screen's width, and texts that are squeezed to a few letters a line. */
+/** What lies outside of a screen's width, texts that are squeezed to a few letters a line, and badges that have no room beside their row's title. */
 export const misfitsOf = (page: Page): Promise<ReadonlyArray<string>> =>
   page.evaluate(() => {
     const found = [document.documentElement, ...document.querySelectorAll("main")]
