@@ -1,6 +1,7 @@
 /** The command `npm run simulate`. */
 import { Effect } from "effect"
 import { fork } from "node:child_process"
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { runHistory } from "./History.js"
@@ -11,8 +12,8 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     histories: { type: "string", default: "100" },
-    /** Processes that share the histories. */
-    workers: { type: "string", default: "1" },
+    /** Processes that share the histories: one for each core, unless given. */
+    workers: { type: "string", default: `${availableParallelism()}` },
     /** The distance between the seeds of one process. */
     every: { type: "string", default: "1" },
     /** The actions of one seed that are replayed, by their numbers in its plan. */
