@@ -36,7 +36,7 @@ const connection = (token: string, isConnected: () => void) =>
         yield* Effect.never
       })
       yield* Effect.raceFirst(
-        connections.monitor(() => agent, Effect.sleep("5 millis")),
+        connections.monitor(() => agent, Effect.sleep("5 millis"), Effect.void),
         reporting
       )
     })

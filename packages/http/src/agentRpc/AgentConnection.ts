@@ -24,6 +24,8 @@ export interface AgentConnection {
   /** Whether the caller is the agent itself, and not a program that uses its token. */
   readonly isAgent: boolean
   readonly offers: LinkOffer
+  /** Runs once the agent is stored as connected, or need not be. */
+  readonly isStored: Effect.Effect<void>
 }
 
 interface Renewal {
@@ -46,7 +48,7 @@ export const maker = Effect.gen(function* () {
   const tailnetServiceOf = yield* TailnetHandlers.maker
   const { manifestOf, serviceOf } = yield* AgentHandlers.maker
 
-  return ({ agent: first, held, isAgent, offers, socket, version }: AgentConnection) =>
+  return ({ agent: first, held, isAgent, isStored, offers, socket, version }: AgentConnection) =>
     Effect.gen(function* () {
       const isLink = offers.streams > 0
       const limits = isLink ? linkLimits : connectionLimits
@@ -98,7 +100,7 @@ export const maker = Effect.gen(function* () {
       })
 
       const offered = isLink ? links.offer(first.agent_id, link) : Effect.void
-      const monitored = isAgent ? connections.monitor(() => agent, session.ping) : Effect.never
+      const monitored = isAgent ? connections.monitor(() => agent, session.ping, isStored) : Effect.zipRight(isStored, Effect.never)
       // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
       yield* Effect.raceFirst(Effect.zipRight(offered, monitored), serving)
     })

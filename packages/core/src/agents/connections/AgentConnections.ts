@@ -28,11 +28,13 @@ const startChecking = Background.repeating("agent_connection_check")
 export interface AgentConnectionsService {
   /**
    * Keeps an agent's status while it is connected: run it as long as the connection is open. `current` answers the agent with the owner that its
-   * workspace has, and `ping` asks the agent for a sign of life. Completes when the connection has to be closed. agents-and-apps.md §3.
+   * workspace has, `ping` asks the agent for a sign of life, and `isStored` runs once the agent is stored as connected. Completes when the connection has
+   * to be closed. agents-and-apps.md §3.
    */
   readonly monitor: (
     current: () => AgentWorkspace,
-    ping: Effect.Effect<unknown, unknown>
+    ping: Effect.Effect<unknown, unknown>,
+    isStored: Effect.Effect<void>
   ) => Effect.Effect<Retired, never, EventBus | Transactor>
 }
 
@@ -65,7 +67,11 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    monitor: Traced.fn("AgentConnections.monitor")(function* (current: () => AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
+    monitor: Traced.fn("AgentConnections.monitor")(function* (
+      current: () => AgentWorkspace,
+      ping: Effect.Effect<unknown, unknown>,
+      isStored: Effect.Effect<void>
+    ) {
       const { agent_id } = current()
       const watching = (connectionId: Uuid) =>
         Effect.gen(function* () {
@@ -93,7 +99,7 @@ const make = Effect.gen(function* () {
         })
       return yield* Effect.acquireUseRelease(
         connect(current()),
-        (connectionId) => Effect.scoped(watching(connectionId)),
+        (connectionId) => Effect.zipRight(isStored, Effect.scoped(watching(connectionId))),
         (connectionId) => Effect.suspend(() => disconnect(current(), connectionId))
       )
     })

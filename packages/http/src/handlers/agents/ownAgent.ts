@@ -6,10 +6,12 @@ import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/ex
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Deferred, Effect } from "effect"
+import { IncomingMessage } from "node:http"
 import * as AgentConnection from "../../agentRpc/AgentConnection.js"
 import { makeConnections } from "../../agentRpc/Connections.js"
 import { unsupportedVersion } from "../../agentRpc/values.js"
 import * as contract from "../../contract/agents/ownAgent.js"
+import * as Turns from "../../server/connection/Turns.js"
 import { Draining } from "../../server/operate/Draining.js"
 import { isGiven } from "../../server/request/isGiven.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
@@ -88,8 +90,11 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const offers = isAgent ? yield* linkOffer : { streams: 0, tokens: 0 }
+          const isStored = Effect.sync(() => {
+            if (request.source instanceof IncomingMessage) Turns.leave(request.source)
+          })
           return yield* byteStreamSocket(request, right, (socket, held) =>
-            serveAgent({ socket, held, agent, version, isAgent, offers }).pipe(
+            serveAgent({ socket, held, agent, version, isAgent, offers, isStored }).pipe(
               (connection) => connected(agent.agent_id, connection),
               Effect.scoped,
               // The socket is closed with the reason

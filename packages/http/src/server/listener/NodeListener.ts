@@ -10,6 +10,7 @@ import * as NodeHandler from "./NodeHandler.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { responseOn } from "../connection/responseOn.js"
 import * as UnderWay from "./UnderWay.js"
+import * as Turns from "../connection/Turns.js"
 import * as Upgrades from "../connection/Upgrades.js"
 import * as WebHandler from "./WebHandler.js"
 
@@ -96,9 +97,11 @@ export const make = (
       socket.once("close", () => connections.delete(socket))
     }
     const runtime = yield* Effect.runtime<never>()
+    const turns = Turns.make()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
+        turns.end()
         // Finalizers are uninterruptible, and so would be the wait that the timeout is to end
         const waited = Effect.timeoutOption(Effect.interruptible(isQuiet.await), options.drainTimeout)
         const givenUp = Effect.suspend(() => Effect.logWarning(`${running} requests and sockets did not end in time, and were given up`))
@@ -169,7 +172,8 @@ export const make = (
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
-        upgrade(request, socket, head)
+        if (Turns.isAgents(request)) turns.enter(request, socket, () => upgrade(request, socket, head))
+        else upgrade(request, socket, head)
       },
       drain: (grace, { isReplaced = false } = {}) => {
         isLeaving = true

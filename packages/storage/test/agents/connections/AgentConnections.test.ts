@@ -34,7 +34,7 @@ for (const [name, database] of databases) {
         const agent = yield* aRunningAgent()
         const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
         const { monitor } = yield* AgentConnections
-        const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping)))
+        const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping, Effect.void)))
         const connected = yield* Stream.runHead(events)
         yield* untilAsleep(2)
         return { ...agent, connected, fiber }
@@ -110,7 +110,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
         yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== first)
         yield* Fiber.interrupt(fiber)
         expect((yield* rowOf(id)).disconnected_at).toBeNull()
@@ -125,7 +125,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
         const { last_connected_at } = yield* until(rowOf(id), (row) => row.last_connected_at !== first)
         yield* Fiber.interrupt(latter)
         yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
@@ -139,7 +139,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         yield* TestClock.adjust("40 seconds")
         for (let connection = 0; connection < 2; connection++) {
-          const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, Effect.void)))
+          const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, Effect.void, Effect.void)))
           yield* until(rowOf(agent.id), ({ last_connected_at }) => last_connected_at !== null)
           yield* Fiber.interrupt(fiber)
           yield* TestClock.adjust("1 second")

@@ -1,0 +1,112 @@
+// Measures many agents that come back at once, as after the start of a server: `npm run build && node scripts/reliability/herd.mjs [--agents 2000] [--postgres]`.
+// All connect within the longest pause of an agent whose server was killed, fetch their manifests, and try again as agents do. Meanwhile a user asks who it is, and renames
+// itself. Prints when the agents were connected, and how long the user waited. Exits with 1 if a call of the user failed.
+import { AgentService, DrpcClient, Session } from "@atelier/agent-protocol"
+import { Effect, Logger } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import * as Backoff from "../../packages/agent/dist/connection/Backoff.js"
+import { connect, emptyTraffic } from "../../packages/agent/dist/connection/WebSocketTransport.js"
+import { percentile } from "../bench/compare.mjs"
+import { makeDatabases } from "../bench/databases.mjs"
+import { startDeployment } from "../bench/deployment.mjs"
+import { idOf, runningOf } from "../bench/seed.mjs"
+
+const { values } = parseArgs({ options: { agents: { type: "string", default: "2000" }, postgres: { type: "boolean", default: false } } })
+const agents = Number(values.agents)
+
+/** Milliseconds after a lost connection in which an agent makes its next attempt, at most. */
+const spread = 600
+
+/** Milliseconds after which a run without all agents ends. */
+const longest = 120_000
+
+/** Milliseconds from the begin until each agent had its manifest. */
+const connected = []
+/** Attempts that were refused, by the answer. */
+const refused = new Map()
+
+/** An agent that tries until it is connected, and stays so. */
+const anAgent = (port, index, begun) =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(Math.random() * spread)
+    for (let tries = { ...Backoff.first, lostAt: Date.now() }; ; tries = Backoff.next(tries)) {
+      let asked = 0
+      yield* Effect.gen(function* () {
+        const transport = yield* connect({
+          url: new URL(`ws://127.0.0.1:${port}/api/v2/workspaceagents/me/rpc?version=2.0&role=agent`),
+          headers: { "Service-Session-Token": idOf("agentToken", runningOf(index)) },
+          traffic: emptyTraffic()
+        })
+        const session = yield* Session.make(transport, { role: "client" })
+        yield* DrpcClient.make(AgentService, session).GetManifest({})
+        connected.push(performance.now() - begun)
+        yield* session.closed
+      }).pipe(
+        Effect.scoped,
+        Effect.catchAll((error) => {
+          const name = String(error.status ?? error.message)
+          refused.set(name, (refused.get(name) ?? 0) + 1)
+          if (error.retryAfter !== undefined) asked = Backoff.askedPause(error.retryAfter, Date.now())
+          return Effect.void
+        })
+      )
+      const limit = Backoff.longestPause({ now: Date.now(), launchedAt: undefined, lostAt: tries.lostAt, isHurried: false })
+      yield* Backoff.wait(tries.attempt, limit, asked)
+    }
+  })
+
+const databases = await makeDatabases()
+let failed = true
+try {
+  const deployment = await startDeployment(await databases.fresh(values.postgres ? "postgres" : "sqlite"), { isEntitled: true })
+  await deployment.grow(Math.ceil((agents * 10) / 6 / 1000) * 1000)
+  await deployment.ask("seedConnectable", { count: agents })
+  const load = { isOver: false }
+  const errors = new Map()
+  const note = (name) => errors.set(name, (errors.get(name) ?? 0) + 1)
+
+  /** Milliseconds of the calls that a user makes one after the other until the load is over. */
+  const calls = async (method, path, body) => {
+    const times = []
+    for (let number = 0; !load.isOver; number++) {
+      const asked = performance.now()
+      const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2${path}`, {
+        method,
+        headers: { "Service-Session-Token": deployment.token, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body(number)) })
+      }).catch(() => undefined)
+      await answer?.text()
+      if (answer?.status !== 200) note(`${method} ${path}: ${answer?.status ?? "no answer"}`)
+      times.push(performance.now() - asked)
+      await sleep(Math.max(0, 100 - times.at(-1)))
+    }
+    return times
+  }
+  const reading = calls("GET", "/users/me")
+  const writing = calls("PUT", "/users/me/profile", (number) => ({ username: "admin", name: `Number ${number}` }))
+  await sleep(2_000)
+  const begun = performance.now()
+  for (let index = 0; index < agents; index++)
+    Effect.runFork(Effect.provide(anAgent(deployment.port, index, begun), Logger.remove(Logger.defaultLogger)))
+  while (connected.length < agents && performance.now() - begun < longest) await sleep(50)
+  load.isOver = true
+  const shown = (times) =>
+    `half within ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, at most ${Math.max(...times).toFixed(0)} ms`
+  const [reads, writes] = [await reading, await writing]
+  process.stdout.write(
+    [
+      `${connected.length} of ${agents} agents, ${values.postgres ? "PostgreSQL" : "SQLite"}: connected ${shown(connected)}`,
+      `attempts that were refused: ${refused.size === 0 ? "none" : [...refused].map(([name, number]) => `${name} ${number}`).join(", ")}`,
+      `${reads.length} calls of users/me: ${shown(reads)}`,
+      `${writes.length} changes of a name: ${shown(writes)}`,
+      `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,
+      ""
+    ].join("\n")
+  )
+  failed = errors.size > 0 || connected.length < agents
+  await deployment.stop()
+} finally {
+  await databases.close()
+}
+process.exit(failed ? 1 : 0)
