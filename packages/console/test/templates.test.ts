@@ -76,7 +76,14 @@ describeConsole(
       await page.getByRole("dialog").getByRole("button", { name: "Archive failed versions" }).click()
       await page.getByText("1 version was archived").waitFor()
       await page.getByRole("row", { name: /broken/ }).waitFor({ state: "detached" })
-      await page.getByRole("switch", { name: "Show archived" }).check()
+      // What was clicked is shown at once, not when the address has changed
+      expect(
+        await page.getByRole("switch", { name: "Show archived" }).evaluate(async (element: HTMLInputElement) => {
+          element.click()
+          for (let step = 0; step < 10; step++) await Promise.resolve()
+          return element.checked
+        })
+      ).toBe(true)
       await page.getByRole("button", { name: "Actions for broken" }).click()
       await page.getByRole("menuitem", { name: "Bring back" }).click()
       await page.getByText("broken is in the list again").waitFor()

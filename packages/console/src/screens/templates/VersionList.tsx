@@ -4,7 +4,7 @@ import * as templateVersions from "@atelier/client/templateVersions"
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { Archive, EllipsisVertical, History } from "lucide-react"
-import { useState } from "react"
+import { startTransition, useOptimistic, useState } from "react"
 import { client } from "../../app/client.js"
 import { wholePages } from "../../app/pages.js"
 import { versionsText } from "../../texts/templates.js"
@@ -120,6 +120,8 @@ const columnsOf = (template: Template, may: ReturnType<typeof useTemplateRights>
 
 const Loaded = ({ template }: { readonly template: Template }) => {
   const { archived: isWithArchived = false } = route.useSearch()
+  // The address changes later than the user's click
+  const [isSwitched, setSwitched] = useOptimistic(isWithArchived)
   const navigate = useNavigate()
   const params = { organization: template.organization_name, template: template.name }
   const may = useTemplateRights(template)
@@ -136,13 +138,16 @@ const Loaded = ({ template }: { readonly template: Template }) => {
         <span className="tpl-section-actions">
           <Switch
             label={versionsText.showArchived}
-            checked={isWithArchived}
-            onChange={(event) =>
-              void navigate({
-                to: "/templates/$organization/$template/versions",
-                params,
-                search: event.target.checked ? { archived: true } : {},
-                replace: true
+            checked={isSwitched}
+            onChange={({ target: { checked } }) =>
+              startTransition(async () => {
+                setSwitched(checked)
+                await navigate({
+                  to: "/templates/$organization/$template/versions",
+                  params,
+                  search: checked ? { archived: true } : {},
+                  replace: true
+                })
               })
             }
           />
