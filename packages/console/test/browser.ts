@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, afterEach, beforeAll, describe, expect } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest"
 import { folder, listPath } from "../src/index.js"
 import { chromiumPath, expectAccessible, startChromium } from "../../../test/outside/chromium.js"
 import { type Person, type ServerOptions, startServer, type TestServer } from "../../../test/http/server.js"
@@ -137,11 +137,29 @@ type Define = (console: () => ConsoleTest) => void
 
 type Store = readonly [kind: Database[0], storage: () => Promise<Layer.Layer<Stored, unknown>>]
 
-/** A suite over the console on each of some databases. A window that complains fails its test. */
-const describeConsoleOn = (stores: ReadonlyArray<Store>, name: string, define: Define, options: ServerOptions): void =>
+export interface SuiteOptions extends ServerOptions {
+  /** Whether a test that is tried again meets the server and the browser of its first attempt: those of a suite that prepares them. Default: new ones. */
+  readonly isKept?: boolean
+}
+
+/**
+ * A suite over the console on each of some databases. A window that complains fails its test. A test that is tried again begins with an empty
+ * deployment: what its first attempt has made, such as a template, would fail the next one.
+ */
+const describeConsoleOn = (
+  stores: ReadonlyArray<Store>,
+  name: string,
+  define: Define,
+  { isKept = false, ...options }: SuiteOptions
+): void =>
   describe.skipIf(!canBrowse).each(stores)(`${name} on %s`, (_, storage) => {
     let running: (ConsoleTest & { readonly close: () => Promise<void> }) | undefined
     beforeAll(async () => {
+      running = await startConsole(await storage(), options)
+    })
+    beforeEach(async ({ task }) => {
+      if (isKept || (task.result?.retryCount ?? 0) === 0) return
+      await running?.close()
       running = await startConsole(await storage(), options)
     })
     afterEach(() => {
@@ -155,7 +173,7 @@ const describeConsoleOn = (stores: ReadonlyArray<Store>, name: string, define: D
   })
 
 /** A suite over the console, on the database that its name decides. */
-export const describeConsole = (name: string, define: Define, options: ServerOptions = {}): void =>
+export const describeConsole = (name: string, define: Define, options: SuiteOptions = {}): void =>
   describeConsoleOn(
     databasesOf(name).map(([kind, storage]) => [kind, () => Promise.resolve(storage)]),
     name,
@@ -164,7 +182,7 @@ export const describeConsole = (name: string, define: Define, options: ServerOpt
   )
 
 /** A suite over the console on each database, which outlasts a restart of its server. */
-export const describeConsoleOnEach = (name: string, define: Define, options: ServerOptions = {}): void => {
+export const describeConsoleOnEach = (name: string, define: Define, options: SuiteOptions = {}): void => {
   const folders: Array<string> = []
   describeConsoleOn(
     [

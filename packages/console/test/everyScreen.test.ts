@@ -4,6 +4,7 @@
  */
 import type { Page } from "playwright-core"
 import { expect, it } from "vitest"
+import type { TestServer } from "../../../test/http/server.js"
 import { expectAccessible } from "../../../test/outside/chromium.js"
 import { describeConsole, type Role, widths } from "./browser.js"
 import { addressOf, screens } from "./screens.js"
@@ -86,10 +87,16 @@ const flawsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
 describeConsole(
   "every screen",
   (console) => {
-    let seeded: Promise<Places> | undefined
+    /** The seeds of each server: a test that is tried again has another one. */
+    const seeded = new WeakMap<TestServer, Promise<Places>>()
+    const seedsOf = (server: TestServer): Promise<Places> => {
+      const places = seeded.get(server) ?? seed(console(), hostile)
+      seeded.set(server, places)
+      return places
+    }
     const check = async (role: Role, part: typeof screens): Promise<void> => {
-      const { complaints, open } = console()
-      const places = await (seeded ??= seed(console(), hostile))
+      const { complaints, open, server } = console()
+      const places = await seedsOf(server)
       const { context, go, page } = await open(role)
       await go("/about")
       const visit = visitorOf(page)

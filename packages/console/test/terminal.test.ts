@@ -255,6 +255,7 @@ describeConsole(
     })
   },
   {
+    isKept: true,
     accessUrl: relay.url,
     options: { wildcardAccessUrl: `*.localhost:${new URL(relay.url).port}` },
     provisioner: LocalProvisioner.layer({ directory, agent: { command: [process.execPath, agent] } })
