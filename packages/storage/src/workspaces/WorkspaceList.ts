@@ -78,11 +78,15 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   const live = (condition: Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
 
   // The databases do not know how few some rows are: they are told to begin with those, by the indexes of owners and of shares
-  const favorites = sql`favorites AS MATERIALIZED (${live(sql`w.owner_id = ${requester} AND w.favorite`)})`
+  const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
   const isNarrow = whole === null && seen.length > 0
-  const first = isNarrow ? sql`${favorites}, mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(seen.map(live))})` : favorites
+  const first = isNarrow
+    ? sql`mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(seen.map(live))})`
+    : sql`favorites AS MATERIALIZED (${live(isFavorite)})`
 
-  const matchingFavorites = sql`FROM favorites w WHERE ${sql.and([isSeen, ...filters])}`
+  const matchingFavorites = isNarrow
+    ? sql`FROM mine w WHERE ${sql.and([isFavorite, ...filters])}`
+    : sql`FROM favorites w WHERE ${sql.and([isSeen, ...filters])}`
   const matching = isNarrow
     ? sql`FROM mine w WHERE ${sql.and([sql`NOT w.deleted`, ...filters])}`
     : sql`FROM workspaces w WHERE ${sql.and([sql`NOT w.deleted`, isSeen, ...filters])}`
@@ -127,6 +131,13 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     total: sql`WITH ${first} SELECT ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
     knownCount,
     page: (slices, count) => {
+      // All of them are at hand
+      if (isNarrow) {
+        return sql`WITH ${first}, page AS (
+          SELECT w.id, CASE WHEN ${isFavorite} THEN 0 ELSE 1 END AS part, w.list_rank, w.owner_key, w.name_key ${matching}
+          ORDER BY part, ${order("w", "ASC")} ${limited(sql, { limit: slices.size, offset: query.offset })}
+        )`
+      }
       const isShort = isSought && count !== undefined && count <= shortList
       const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matching} AND w.id`
       return sql`WITH ${isShort ? sought : first}, page AS (

@@ -134,14 +134,20 @@ for (const [name, database] of databases) {
         }
         const whole = yield* listed(organization.id, { requester: owner.id })
         expect(new Set(whole.names).size).toBe(23)
-        for (const limit of [1, 4, 7, 30]) {
-          const pages: Array<string> = []
-          for (let offset = 0; offset < 23; offset += limit) {
-            const { count, names } = yield* listed(organization.id, { requester: owner.id, limit, offset })
-            expect(count).toBe(23)
-            pages.push(...names)
+        const own = whole.names.filter((name) => Number(name.slice(1)) % 2 === 0)
+        for (const { expected, readable } of [
+          { expected: whole.names, readable: True() },
+          { expected: own, readable: OwnerIs({ userId: owner.id }) }
+        ]) {
+          for (const limit of [1, 4, 7, 30]) {
+            const pages: Array<string> = []
+            for (let offset = 0; offset < 23; offset += limit) {
+              const { count, names } = yield* listed(organization.id, { requester: owner.id, readable, limit, offset })
+              expect(count).toBe(expected.length)
+              pages.push(...names)
+            }
+            expect(pages).toStrictEqual(expected)
           }
-          expect(pages).toStrictEqual(whole.names)
         }
       })
     )
