@@ -77,9 +77,7 @@ export interface WorkspacesService {
    * each other faster than the reads count as one. A view that cannot be read is a failed exit, after which the stream goes on. All
    * watchers share one read. Fails with `NotFound` if the actor may not read the workspace. §6.2.
    */
-  readonly watch: (
-    id: WorkspaceId
-  ) => Effect.Effect<Entitled<Exit.Exit<WorkspaceView, NotFound>, never, CurrentActor>, NotFound, CurrentActor>
+  readonly watch: (id: WorkspaceId) => Effect.Effect<Entitled<Exit.Exit<WorkspaceView, NotFound>>, NotFound, CurrentActor>
 }
 
 const make = Effect.gen(function* () {
@@ -175,14 +173,17 @@ const make = Effect.gen(function* () {
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () => readable(id))
       const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
-        const load = Effect.gen(function* () {
-          const workspace = yield* shared.once("details", repository.details(id))
-          const seen = yield* visibleWorkspace(workspace)
-          const { userId } = yield* CurrentActor
-          // Owners see more of their workspaces than others do
-          return yield* shared.once(userId === owner_id ? "owner's view" : "view", viewOf(seen))
-        })
-        return { pull: Effect.map(Effect.exit(load), (view) => Option.some([view])) }
+        const load = Effect.fnUntraced(
+          function* () {
+            const workspace = yield* shared.once("details", repository.details(id))
+            const seen = yield* visibleWorkspace(workspace)
+            // Owners see more of their workspaces than others do
+            return yield* shared.once(right.actor.userId === owner_id ? "owner's view" : "view", viewOf(seen))
+          },
+          Effect.provideService(CurrentActor, right.actor)
+        )
+        // Made for each pull: it would take 1 KB of each watcher that waits
+        return { pull: Effect.suspend(() => Effect.map(Effect.exit(load()), (view) => Option.some([view]))) }
       })
       return { right, values }
     })

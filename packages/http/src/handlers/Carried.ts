@@ -5,10 +5,11 @@
 import { StreamRights } from "@atelier/core/access"
 import { AuditRepository } from "@atelier/core/audit"
 import { Cryptography, EventBus, Ids, Locks, Transactor } from "@atelier/core/platform"
-import { Context, Layer } from "effect"
+import { Context } from "effect"
 import { Draining } from "../server/operate/Draining.js"
 import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
+import { RequestReferences } from "../server/operate/RequestReferences.js"
 import { Settings } from "../server/request/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 
@@ -29,15 +30,6 @@ const carried = [
 ] as const
 
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>
-
-/** Values of the deployment's references (`Context.Reference`), which every request may read. */
-export class RequestReferences extends Context.Reference<RequestReferences>()("@atelier/http/RequestReferences", {
-  defaultValue: (): Context.Context<never> => Context.empty()
-}) {
-  /** Keeps what a layer provides for requests too. */
-  static readonly keep = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A | RequestReferences, E, R> =>
-    Layer.map(layer, (references) => Context.add(references, RequestReferences, references as Context.Context<never>))
-}
 
 /** Those of the given services that requests run with. */
 export const carriedOf = (services: Context.Context<never>): Map<string, unknown> => {

@@ -80,12 +80,12 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
      * Upgrades a request and sends values until there are no more. The socket ends as with `serve`, and the request before it: an open socket takes no fiber while it
      * waits for the next value. A client that sends anything is closed.
      */
-    readonly tell: <A, E, R>(
+    readonly tell: <A, E>(
       request: HttpServerRequest.HttpServerRequest,
       right: StreamRight,
-      telling: Telling<A, E, R>,
+      telling: Telling<A, E>,
       options?: Options
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime | R | Scope.Scope>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime | Scope.Scope>
   }
 >() {
   static readonly layer = Layer.effect(
@@ -109,16 +109,11 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
           return socket
         })
       return WebSockets.of({
-        tell: <A, E, R>(
-          request: HttpServerRequest.HttpServerRequest,
-          right: StreamRight,
-          telling: Telling<A, E, R>,
-          options: Options = {}
-        ) =>
+        tell: <A, E>(request: HttpServerRequest.HttpServerRequest, right: StreamRight, telling: Telling<A, E>, options: Options = {}) =>
           Effect.gen(function* () {
             const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
             if (refusal !== undefined) return refusal
-            const runtime = yield* FeedRuntime.here<R>()
+            const runtime = yield* FeedRuntime
             const begun = yield* Effect.provideService(beginStream(right), StreamRights, rights)
             if ("refusal" in begun) return begun.refusal
             const socket = yield* upgraded(request, options)

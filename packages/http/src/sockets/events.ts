@@ -35,23 +35,26 @@ export const eventsOf = <A, E, R>({ right, values }: Entitled<A, E, R>): Entitle
   )
 })
 
+/** The text of each event. Made here, so that an open socket does not keep its request. */
+const textOf =
+  <A>(encode: (value: A) => string) =>
+  (event: ServerEvent<A>): string =>
+    event.type === "data"
+      ? `{"type":"data","data":${encode(event.data).trimEnd()}}\n`
+      : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null })
+
 const oneWay = { code: 1002, reason: "Clients cannot send messages for one-way WebSockets" } as const
 
 /** Sends `{"type":…,"data":…}` and a line feed per event, null as the data of a ping. A client that sends anything is closed with 1002. */
-export const eventSocket = <A, I, E, R>(
+export const eventSocket = <A, I, E>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  { right, values }: Entitled<ServerEvent<A>, E, R>,
+  { right, values }: Entitled<ServerEvent<A>, E>,
   options?: Options
 ) =>
   Effect.gen(function* () {
     const { tell } = yield* WebSockets
-    const encode = yield* encoder(schema)
-    const messageOf = (event: ServerEvent<A>): string =>
-      event.type === "data"
-        ? `{"type":"data","data":${encode(event.data).trimEnd()}}\n`
-        : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null })
-    return yield* tell(request, right, { values, messageOf, oneWay }, options)
+    return yield* tell(request, right, { values, messageOf: textOf(yield* encoder(schema)), oneWay }, options)
   })
 
 const utf8 = new TextEncoder()
@@ -70,12 +73,12 @@ const pingEvery = "15 seconds"
  * Answers with server-sent events, and a `ping` every 15 seconds; the last one is an `error` when the right to the stream has ended. The frames are exactly those that the reference's readers parse.
  * wire.md W13.
  */
-export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, values }: Entitled<ServerEvent<A>, never, R>) =>
+export const serverSentEvents = <A, I>(schema: Schema.Schema<A, I>, { right, values }: Entitled<ServerEvent<A>>) =>
   Effect.gen(function* () {
     const encode = yield* encoder(schema)
     const { onBegin } = yield* Draining
     const { repeat } = yield* Heartbeat
-    const runtime = yield* FeedRuntime.here<R>()
+    const runtime = yield* FeedRuntime
     const frame = (event: ServerEvent<A>): Uint8Array => {
       if (event.type === "ping") return utf8.encode("event: ping\n\n")
       const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
@@ -92,20 +95,20 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
     return HttpServerResponse.raw(body, { contentType: "text/event-stream", headers: eventHeaders })
   })
 
-interface Live<A, R> {
+interface Live<A> {
   readonly begun: BegunStream
   /** Called with why the values broke off. */
   readonly broken: (cause: Cause.Cause<unknown>) => void
   readonly frame: (event: ServerEvent<A>) => Uint8Array
   readonly onBegin: Draining["Type"]["onBegin"]
   readonly repeat: Heartbeat["Type"]["repeat"]
-  readonly runtime: Runtime.Runtime<R>
-  readonly values: Stream.Stream<ServerEvent<A>, unknown, R>
+  readonly runtime: Runtime.Runtime<never>
+  readonly values: Stream.Stream<ServerEvent<A>, unknown>
 }
 
 /** Writes events until there are no more, the right or the service ends, or the client has gone. */
 const live =
-  <A, R>({ begun, broken, frame, onBegin, repeat, runtime, values }: Live<A, R>) =>
+  <A>({ begun, broken, frame, onBegin, repeat, runtime, values }: Live<A>) =>
   ({ end, fail, offer, write }: Outlet): (() => void) => {
     let isOver = false
     let leave = (): void => undefined
@@ -138,10 +141,10 @@ const acceptsEvents = ({ headers }: HttpServerRequest.HttpServerRequest): boolea
   headers["upgrade"] === undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(headers["accept"] ?? "")
 
 /** The values as messages of a WebSocket, or as server-sent events for a client that asks for these. */
-export const jsonSocketOrEvents = <A, I, E, R>(
+export const jsonSocketOrEvents = <A, I, E>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  entitled: Entitled<A, E, R>
+  entitled: Entitled<A, E>
 ) =>
   Effect.gen(function* () {
     if (acceptsEvents(request)) return yield* serverSentEvents(schema, eventsOf(entitled))
@@ -149,10 +152,10 @@ export const jsonSocketOrEvents = <A, I, E, R>(
   })
 
 /** The same for events: each is sent as `eventSocket` sends it. */
-export const eventSocketOrEvents = <A, I, R>(
+export const eventSocketOrEvents = <A, I>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  events: Entitled<ServerEvent<A>, never, R>
+  events: Entitled<ServerEvent<A>>
 ) =>
   Effect.gen(function* () {
     if (!acceptsEvents(request)) return yield* eventSocket(request, schema, events)

@@ -19,8 +19,8 @@ export interface House {
 }
 
 /** What a socket tells. */
-export interface Telling<A, E, R> {
-  readonly values: Stream.Stream<A, E, R>
+export interface Telling<A, E> {
+  readonly values: Stream.Stream<A, E>
   readonly messageOf: (value: A) => string
   /** How the socket is closed when there are no more values; with 1000 otherwise. */
   readonly last?: CloseSocket
@@ -36,12 +36,12 @@ export interface Options {
 }
 
 /** Sends the values until there are no more, the right ends, the client goes or sends anything, or the service ends. Then closes the socket and calls `release`. */
-export const tell = <A, E, R>(
+export const tell = <A, E>(
   { release, webSocket }: { readonly webSocket: WebSocket; readonly release: () => void },
   begun: BegunStream,
-  { last, messageOf, oneWay, values }: Telling<A, E, R>,
+  { last, messageOf, oneWay, values }: Telling<A, E>,
   { draining, faults, heartbeats }: House,
-  runtime: Runtime.Runtime<R>,
+  runtime: Runtime.Runtime<never>,
   options: Options
 ): void => {
   let isOver = false

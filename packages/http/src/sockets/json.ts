@@ -19,10 +19,10 @@ const done = new CloseSocket({ code: 1000, reason: "done" })
 const oneWay = { code: 1008, reason: "unexpected data message" } as const
 
 /** Sends each value as a text message, and closes with 1000 and the reason `done`. A client that sends anything is closed with 1008. */
-export const jsonSocket = <A, I, E, R>(
+export const jsonSocket = <A, I, E>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  { right, values }: Entitled<A, E, R>,
+  { right, values }: Entitled<A, E>,
   options?: Options
 ) =>
   Effect.gen(function* () {

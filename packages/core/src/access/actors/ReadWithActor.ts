@@ -11,11 +11,22 @@ export interface ReadWithActor<A> {
   readonly take: (actor: Actor, now: number) => A | undefined
 }
 
+/** Empties each place at an actor. */
+const empties: Array<(actor: Actor) => void> = []
+
+/** Drops what was read with an actor: a stream keeps its actor for hours. */
+export const forget = (actor: Actor): void => {
+  for (const empty of empties) empty(actor)
+}
+
 /** A place for one kind of object. */
 export const make = <A>(): ReadWithActor<A> => {
   // At the actor itself: what a WeakMap holds outlives V8's quick collections, and with it everything of its request
   const place: unique symbol = Symbol("read with the actor")
   type Holder = Actor & { [place]?: { readonly actor: Actor; readonly read: () => A; readonly at: number } | undefined }
+  empties.push((actor: Holder) => {
+    if (actor[place] !== undefined) actor[place] = undefined
+  })
   return {
     keep: (actor: Holder, read, at) => {
       actor[place] = { actor, read, at }

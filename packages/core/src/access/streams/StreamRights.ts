@@ -9,6 +9,7 @@ import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import { Bag } from "../../platform/collections/Bag.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "../actors/Actor.js"
+import * as ReadWithActor from "../actors/ReadWithActor.js"
 import { CheckRecorder } from "../decisions/CheckRecorder.js"
 import { rightsChanges } from "./RightsChanges.js"
 import { service } from "../../platform/wiring/Standing.js"
@@ -50,27 +51,26 @@ export interface Entitled<A, E = never, R = never> {
  * it is judged once for all streams of one credential with the same name. `permission` makes the judgement each time: one that is made beforehand keeps its
  * statements as long as the stream is open. Fails as the permission does.
  */
-export const rightTo = <A, E extends { readonly message: string }, R>(
+export const rightTo = <A, E extends { readonly message: string }>(
   about: string,
-  permission: () => Effect.Effect<A, E, R>
-): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
+  permission: () => Effect.Effect<A, E, CurrentActor>
+): Effect.Effect<readonly [StreamRight, A], E, CurrentActor> =>
   Effect.gen(function* () {
     const granted = yield* permission()
-    const services = yield* Effect.context<R>()
-    const right = new StreamRight(yield* CurrentActor, about, (actor) =>
-      Effect.suspend(permission).pipe(
-        Effect.provide(Context.merge(services, Context.make(CurrentActor, actor))),
-        Effect.provideService(CheckRecorder, null)
-      )
+    const opener = yield* CurrentActor
+    ReadWithActor.forget(opener)
+    // Without the services of the request that opens the stream, which it would keep
+    const right = new StreamRight(opener, about, (actor) =>
+      Effect.suspend(permission).pipe(Effect.provideService(CurrentActor, actor), Effect.provideService(CheckRecorder, null))
     )
     return [right, granted] as const
   })
 
 /** Judges a permission as `rightTo` does, for a stream to an object of a workspace: changes of that workspace may end the right too. */
-export const rightWithin = <A extends { readonly workspace_id: Uuid }, E extends { readonly message: string }, R>(
+export const rightWithin = <A extends { readonly workspace_id: Uuid }, E extends { readonly message: string }>(
   about: string,
-  permission: () => Effect.Effect<A, E, R>
-): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
+  permission: () => Effect.Effect<A, E, CurrentActor>
+): Effect.Effect<readonly [StreamRight, A], E, CurrentActor> =>
   Effect.map(rightTo(about, permission), ([right, granted]) => [right.within(granted.workspace_id), granted] as const)
 
 /** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */

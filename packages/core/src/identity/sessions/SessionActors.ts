@@ -39,7 +39,7 @@ export const sessionActors = ({ options, presented, lasting }: Needs) => {
 
   const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({
     ...holderOf(info, session),
-    credential: { renew: renew(token, info), expiresAt: Timestamp.toMillis(expiresAt) }
+    credential: { renew: Effect.suspend(() => renew(token, info)), expiresAt: Timestamp.toMillis(expiresAt) }
   })
 
   /** Listening is not a use of the key: a dormant user stays dormant, and the expiry does not move */

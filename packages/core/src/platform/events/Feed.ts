@@ -71,90 +71,92 @@ const changed = <A, E, R, A2, E2, R2>(
   return open === undefined ? other() : make<A2, E2, R | R2>((scope) => Effect.map(open(scope), change))
 }
 
+// The changes of runs are made apart from their streams: a run would keep these, which take a third of a KB each
+
+const mapping =
+  <A, B>(change: (value: A) => B) =>
+  <E, R>({ pull, wait }: Run<A, E, R>): Run<B, E, R> => ({
+    wait,
+    pull: Effect.map(
+      pull,
+      Option.map((values) => values.map(change))
+    )
+  })
+
 export const map = <A, E, R, B>(stream: Stream.Stream<A, E, R>, change: (value: A) => B): Stream.Stream<B, E, R> =>
-  changed(
-    stream,
-    ({ pull, wait }) => ({
-      wait,
-      pull: Effect.map(
-        pull,
-        Option.map((values) => values.map(change))
+  changed<A, E, R, B, E, R>(stream, mapping(change), () => Stream.map(stream, change))
+
+const mappingEffect =
+  <A, B, E2, R2>(change: (value: A) => Effect.Effect<B, E2, R2>) =>
+  <E, R>({ pull, wait }: Run<A, E, R>): Run<B, E | E2, R | R2> => {
+    // The values before one whose change fails are handed on first
+    let failure: Effect.Effect<never, E2> | undefined
+    const each = (values: ReadonlyArray<A>): Pull<B, E2, R2> =>
+      Effect.gen(function* () {
+        const changed: Array<B> = []
+        for (const value of values) {
+          const exit = yield* Effect.exit(change(value))
+          if (Exit.isFailure(exit)) {
+            failure = Effect.failCause(exit.cause)
+            if (changed.length === 0) return yield* failure
+            break
+          }
+          changed.push(exit.value)
+        }
+        return Option.some(changed)
+      })
+    return {
+      wait: (ready) => (failure === undefined ? wait(ready) : atOnce(ready)),
+      pull: Effect.suspend(
+        (): Pull<B, E | E2, R | R2> => failure ?? Effect.flatMap(pull, Option.match({ onNone: () => Effect.succeedNone, onSome: each }))
       )
-    }),
-    () => Stream.map(stream, change)
-  )
+    }
+  }
 
 export const mapEffect = <A, E, R, B, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   change: (value: A) => Effect.Effect<B, E2, R2>
 ): Stream.Stream<B, E | E2, R | R2> =>
-  changed<A, E, R, B, E | E2, R2>(
-    stream,
-    ({ pull, wait }) => {
-      // The values before one whose change fails are handed on first
-      let failure: Effect.Effect<never, E2> | undefined
-      const each = (values: ReadonlyArray<A>): Pull<B, E2, R2> =>
-        Effect.gen(function* () {
-          const changed: Array<B> = []
-          for (const value of values) {
-            const exit = yield* Effect.exit(change(value))
-            if (Exit.isFailure(exit)) {
-              failure = Effect.failCause(exit.cause)
-              if (changed.length === 0) return yield* failure
-              break
-            }
-            changed.push(exit.value)
-          }
-          return Option.some(changed)
-        })
-      return {
-        wait: (ready) => (failure === undefined ? wait(ready) : atOnce(ready)),
-        pull: Effect.suspend(
-          (): Pull<B, E | E2, R | R2> => failure ?? Effect.flatMap(pull, Option.match({ onNone: () => Effect.succeedNone, onSome: each }))
-        )
-      }
-    },
-    () => Stream.mapEffect(stream, change)
-  )
+  changed<A, E, R, B, E | E2, R2>(stream, mappingEffect(change), () => Stream.mapEffect(stream, change))
+
+const beginning =
+  <A>(first: A) =>
+  <E, R>({ pull, wait }: Run<A, E, R>): Run<A, E, R> => {
+    let isFirst = true
+    return {
+      wait: (ready) => (isFirst ? atOnce(ready) : wait(ready)),
+      pull: Effect.suspend(() => {
+        if (!isFirst) return pull
+        isFirst = false
+        return Effect.succeedSome([first])
+      })
+    }
+  }
 
 /** The same values after a first one. */
 export const startWith = <A, E, R>(stream: Stream.Stream<A, E, R>, first: A): Stream.Stream<A, E, R> =>
-  changed(
-    stream,
-    ({ pull, wait }) => {
-      let isFirst = true
-      return {
-        wait: (ready) => (isFirst ? atOnce(ready) : wait(ready)),
-        pull: Effect.suspend(() => {
-          if (!isFirst) return pull
-          isFirst = false
-          return Effect.succeedSome([first])
-        })
-      }
-    },
-    () => Stream.concat(Stream.succeed(first), stream)
-  )
+  changed<A, E, R, A, E, R>(stream, beginning(first), () => Stream.concat(Stream.succeed(first), stream))
+
+const ending =
+  <A, E, E2, R2>(last: (cause: Cause.Cause<E>) => Effect.Effect<A, E2, R2>) =>
+  <R>({ pull, wait }: Run<A, E, R>): Run<A, E2, R | R2> => {
+    let hasFailed = false
+    const failed = (cause: Cause.Cause<E>) => {
+      hasFailed = true
+      return Effect.map(last(cause), (value) => Option.some([value]))
+    }
+    return {
+      wait: (ready) => (hasFailed ? atOnce(ready) : wait(ready)),
+      pull: Effect.suspend(() => (hasFailed ? Effect.succeedNone : Effect.catchAllCause(pull, failed)))
+    }
+  }
 
 /** Ends a stream that fails with one more value, which its failure is turned into. */
 export const endWith = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   last: (cause: Cause.Cause<E>) => Effect.Effect<A, E2, R2>
 ): Stream.Stream<A, E2, R | R2> =>
-  changed<A, E, R, A, E2, R2>(
-    stream,
-    ({ pull, wait }) => {
-      let hasFailed = false
-      const failed = (cause: Cause.Cause<E>) => {
-        hasFailed = true
-        return Effect.map(last(cause), (value) => Option.some([value]))
-      }
-      return {
-        wait: (ready) => (hasFailed ? atOnce(ready) : wait(ready)),
-        pull: Effect.suspend(() => (hasFailed ? Effect.succeedNone : Effect.catchAllCause(pull, failed)))
-      }
-    },
-    () => Stream.catchAllCause(stream, (cause) => Stream.fromEffect(last(cause)))
-  )
+  changed<A, E, R, A, E2, R2>(stream, ending(last), () => Stream.catchAllCause(stream, (cause) => Stream.fromEffect(last(cause))))
 
 /** Gives each value to a function, and waits until that has taken it. */
 export const runForEach = <A, E, R, E2, R2>(

@@ -116,7 +116,7 @@ export const makeSharedReads = <K>(
             return shared
           })
       })
-      return (key) => bare(RcMap.get(things, key))
+      return (key) => Effect.suspend(() => bare(RcMap.get(things, key)))
     })
   )
 

@@ -26,6 +26,13 @@ describe("what was read with a credential", () => {
     expect([place.take({ ...actor }, 1000), place.take(actor, 1000)]).toStrictEqual([undefined, "read"])
   })
 
+  it("is not kept by the actor of a stream", () => {
+    const actor = anActor()
+    place.keep(actor, () => "read", 1000)
+    ReadWithActor.forget(actor)
+    expect(place.take(actor, 1000)).toBeUndefined()
+  })
+
   it("is not given to another actor of the same user", () => {
     place.keep(anActor(), () => "read", 1000)
     expect(place.take(anActor(), 1000)).toBeUndefined()
