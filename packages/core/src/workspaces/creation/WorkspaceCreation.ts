@@ -15,7 +15,6 @@ import {
   type TimedOut,
   type Unacceptable
 } from "../../platform/Errors.js"
-import { admission } from "../../platform/background/Admission.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Measure from "../../platform/Measure.js"
@@ -70,12 +69,6 @@ export interface CreatedTask extends TaskPrompt {
   readonly store: (workspace: Workspace) => Effect.Effect<void, Conflict, AuditRepository | CurrentActor | EventBus | Ids>
 }
 
-/** Creations that are worked on at once. The agents of the first ones work already while the service works on the next. */
-const atOnce = 4
-
-/** How long one keeps its place: the form of a template may take seconds. */
-const placeFor = "200 millis"
-
 const creations = Measure.counter("workspace_creation_total", "Workspaces that were created.", [
   "organization_name",
   "template_name",
@@ -112,7 +105,6 @@ const make = Effect.gen(function* () {
   const prebuilt = yield* PrebuiltWorkspaces
   const ids = yield* Ids
 
-  const admitted = admission(atOnce, placeFor)
   const { ownerOf, templateOf, requireExternalAuth } = creationRequest({ owners, organizations, versions, templates, externalAuth })
 
   return {
@@ -193,7 +185,7 @@ const make = Effect.gen(function* () {
         )
       )
       return yield* views.newWorkspace(created)
-    }, admitted)
+    })
   }
 })
 
