@@ -2,7 +2,8 @@
 // Workspaces are started and stopped without pause, by the server and by a daemon; users run commands, write files, upload archives, send notifications,
 // claim prebuilt workspaces, use SSH, follow processes and logs of builds, and send messages to a task. Meanwhile a process is killed at a random moment, again and again: the server, an agent, the daemon, the workspace proxy, PostgreSQL.
 // Afterwards all that was accepted has to be there and to have ended, no build may have failed because of a kill or have run again after its end, and the rows have
-// to agree with each other. Exits with 1 otherwise.
+// to agree with each other. Exits with 1 otherwise. With `--targets clock,disk` nothing is killed: the clock of the server jumps an hour, and the disk of the database
+// is full for some seconds (as root, on Linux).
 import { builds, provisionerKeys, templateVersions, workspaceProxies, workspaces } from "@atelier/client"
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,7 +12,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { claims, commands, notices, uploads, writtenFiles } from "./activities.mjs"
 import { aTask, followedLogs, followedProcesses, sshSessions, taskMessages } from "./sessions.mjs"
-import { areRowsSound, defects, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
+import { aClock, aDisk } from "./machine.mjs"
+import { account, areRowsSound, defects, freePort, importTemplate, makeTemplate, signUp, startPostgres } from "./server.mjs"
 import { aDaemon, anAgent, aProxy, aServer, patience, untilAgentsAnswer } from "./targets.mjs"
 
 const { values } = parseArgs({
@@ -24,7 +26,7 @@ const { values } = parseArgs({
   }
 })
 const [kills, count] = [Number(values.kills), Number(values.workspaces)]
-const possible = ["server", "agent", "daemon", "proxy", ...(values.postgres ? ["database"] : [])]
+const possible = ["server", "agent", "daemon", "proxy", ...(values.postgres ? ["database"] : []), "clock", "disk"]
 const names = values.targets.split(",").filter((name) => possible.includes(name))
 if (names.length === 0) {
   process.stderr.write(`none of ${values.targets} can be killed, but ${possible.join(", ")}\n`)
@@ -36,18 +38,21 @@ const lifetime = () => 500 + Math.random() * (Number(values.lifetime) - 500)
 
 const folder = await mkdtemp(join(tmpdir(), "atelier-kills-"))
 await chmod(folder, 0o755)
-const postgres = values.postgres ? await startPostgres(folder) : undefined
+const clock = names.includes("clock") ? await aClock(folder) : undefined
+const disk = names.includes("disk") ? await aDisk(folder) : undefined
+const smallLog = ["-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB"]
+const postgres = values.postgres ? await startPostgres(disk?.path ?? folder, disk === undefined ? [] : smallLog) : undefined
 const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 const options = {
   "http-address": `127.0.0.1:${port}`,
-  database: postgres?.url ?? `sqlite:${join(folder, "atelier.db")}`,
+  database: postgres?.url ?? `sqlite:${join(disk?.path ?? folder, "atelier.db")}`,
   "workspaces-directory": join(folder, "workspaces"),
   "log-level": "error"
 }
 
-const server = await aServer(options)
-const targets = [server]
+const server = await aServer(options, clock?.environment)
+const targets = [server, ...(clock === undefined ? [] : [clock])]
 const load = { isOver: false }
 /** Answers undefined for a call that was cut off: it may have been carried out, so the caller looks what is there. */
 const tried = (answer) => answer.catch(() => undefined)
@@ -120,6 +125,19 @@ try {
   targets.push(await aProxy(url, proxy_token, await freePort()))
   if (postgres !== undefined) targets.push({ name: "database", restart: postgres.restart, end: async () => {} })
 
+  /** What a write is answered. */
+  const written = () =>
+    fetch(`${url}/api/v2/users/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(account)
+    }).then(
+      async (answer) => `${answer.status} ${answer.ok ? "" : (await answer.json()).message}`,
+      (error) => error.message
+    )
+  const filled = disk?.target(written, async () => postgres?.revive())
+  if (filled !== undefined) targets.push(filled)
+
   const created = async (name, template_id) => (await workspaces.createWorkspace(client, { user: "me", body: { name, template_id } })).id
   const near = await makeTemplate(client, "empty", "agents: []\n")
   const far = await importTemplate(client, "far", { "template.yaml": "agents: []\n" }, { site: "far" })
@@ -177,7 +195,8 @@ try {
     })
     if (!haveEnded) unended += 1
     all.push(...found)
-    overlaps.push(...overlapping(found.filter(hasEnded)))
+    // The times of a clock that jumped tell nothing
+    if (clock === undefined) overlaps.push(...overlapping(found.filter(hasEnded)))
   }
   const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
   const succeeded = all.filter(({ job }) => job.status === "succeeded").length
@@ -201,6 +220,10 @@ try {
   )
   for (const [name, times] of backs)
     process.stdout.write(`${times.length} kills of ${name}; until commands ran beside all agents: ${summary(times)}\n`)
+  if (filled !== undefined)
+    process.stdout.write(
+      `a write on the full disk was answered: ${[...filled.told].map(([name, times]) => `${name} (${times})`).join(", ")}\n`
+    )
   let lostOfActivities = 0
   for (const [index, activity] of activities.entries()) {
     const lostOfIt = await activity.lost()
@@ -225,6 +248,7 @@ try {
   for (const { end } of targets.toReversed()) await end()
   await killProcessesIn(folder)
   await postgres?.stop()
+  disk?.unmount()
   await rm(folder, { recursive: true, force: true })
 }
 process.exit(failed ? 1 : 0)

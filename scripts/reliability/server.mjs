@@ -26,9 +26,12 @@ export const freePort = async () => {
 export const defects = []
 
 /** Starts the standalone server with options by name, and waits until it listens. */
-export const startServer = async (options, path = program) => {
+export const startServer = async (options, { path = program, environment = {} } = {}) => {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [path, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...environment }
+  })
   await new Promise((resolve, reject) => {
     let isDefect = false
     createInterface(child.stdout).on("line", (line) => {
@@ -50,8 +53,18 @@ export const areRowsSound = async (database) => {
   return lines.some((line) => /^ok +rows /.test(line))
 }
 
+/** Starts a server until it runs. */
+const startAgain = async (postgres) => {
+  for (let isUp = false; !isUp; await sleep(isUp ? 0 : 100)) {
+    isUp = await postgres.start().then(
+      () => true,
+      () => false
+    )
+  }
+}
+
 /** Starts PostgreSQL below a folder; as root, it runs as a user of its own, who must be able to enter the folder. */
-export const startPostgres = async (folder) => {
+export const startPostgres = async (folder, postgresFlags = []) => {
   const port = await freePort()
   const postgres = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
@@ -60,6 +73,7 @@ export const startPostgres = async (folder) => {
     password: "postgres",
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
+    postgresFlags,
     onLog: () => {}
   })
   await postgres.initialise()
@@ -72,21 +86,19 @@ export const startPostgres = async (folder) => {
       const gone = once(postgres.process, "exit")
       postgres.process.kill("SIGKILL")
       await gone
-      for (let isUp = false; !isUp; await sleep(isUp ? 0 : 100)) {
-        isUp = await postgres.start().then(
-          () => true,
-          () => false
-        )
-      }
-    }
+      await startAgain(postgres)
+    },
+    /** Starts the server if it has ended. */
+    revive: () => (postgres.process.exitCode === null && postgres.process.signalCode === null ? undefined : startAgain(postgres))
   }
 }
 
 export const clientOf = (baseUrl, token) => createClient({ baseUrl, token, WebSocket })
 
+export const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
+
 /** Makes the first user, and answers a client that acts as it and its token. */
 export const signUp = async (baseUrl) => {
-  const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
   const anonymous = createClient({ baseUrl })
   await users.createFirstUser(anonymous, { body: account })
   const { session_token } = await logins.logIn(anonymous, { body: account })

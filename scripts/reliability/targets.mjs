@@ -41,7 +41,7 @@ const startPart = async (words, ready, environment = {}) => {
   return child
 }
 
-export const aServer = (options) => restarting("server", () => startServer(options))
+export const aServer = (options, environment) => restarting("server", () => startServer(options, { environment }))
 
 /** A daemon with the local engine, which takes the jobs of a key. */
 export const aDaemon = (url, key, directory) =>

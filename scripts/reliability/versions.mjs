@@ -124,7 +124,7 @@ const besides = async (folder) => {
   const counts = { one: newCount(), two: newCount() }
   let oneServer, twoServer
   try {
-    oneServer = await startServer(oneOptions, former)
+    oneServer = await startServer(oneOptions, { path: former })
     const { client, token } = await signUp(oneUrl)
     const { id: template } = await makeTemplate(client, "shell", source)
     const before = await workspaces.createWorkspace(client, { user: "me", body: { name: "before", template_id: template } })
@@ -196,7 +196,7 @@ const after = async (folder) => {
   const options = optionsOf(port, join(folder, "workspaces"), `sqlite:${join(folder, "atelier.db")}`, url)
   let server
   try {
-    server = await startServer(options, former)
+    server = await startServer(options, { path: former })
     const { client, token } = await signUp(url)
     const { id: template } = await makeTemplate(client, "shell", source)
     const { id } = await workspaces.createWorkspace(client, { user: "me", body: { name: "before", template_id: template } })
