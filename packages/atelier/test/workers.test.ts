@@ -88,7 +88,8 @@ it("SIGHUP replaces the workers while every request is answered", async () => {
     port: await freePort(),
     database: await lastingDatabaseUrl(),
     workspacesDirectory: join(directory, "workspaces"),
-    args: ["--workers", "2"]
+    // The visits go on for as long as the replacement takes, which on a slow machine is more of them than a minute allows
+    args: ["--workers", "2", "--dangerous-disable-rate-limits"]
   })
   onTestFinished(() => server.kill())
   const session = await firstToken(server.url)
