@@ -6,13 +6,13 @@ import { makeOutput } from "../src/terminal/Output.js"
 
 const escape = "\u001b"
 
-/** A stream that is a terminal or not, and what was written to it. */
-const aStream = (isTTY: boolean) => {
-  const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, rows: 24, fd: 1 })
+/** Standard output (1) or standard error (2), which is a terminal or not, and what was written to it. */
+const aStream = <Fd extends 1 | 2>(fd: Fd, isTTY: boolean) => {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, rows: 24, fd })
   let text = ""
   stream.on("data", (bytes) => (text += String(bytes)))
   // A PassThrough has what the program uses of these streams
-  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
+  return { stream: stream as unknown as NodeJS.WriteStream & { fd: Fd }, text: () => text }
 }
 
 const surroundings = [
@@ -29,7 +29,7 @@ const columns = [
 
 /** Writes a list, a line of a coloured log, warnings, and what is waited for, for ten seconds. */
 const writeAll = async (isTTY: boolean, env: NodeJS.ProcessEnv) => {
-  const [out, error] = [aStream(isTTY), aStream(isTTY)]
+  const [out, error] = [aStream(1, isTTY), aStream(2, isTTY)]
   const output = makeOutput({ env, format: "table", isQuiet: false, isDebug: true, stdout: out.stream, stderr: error.stream })
   output.list([{ name: "desk" }], columns)
   output.one({ name: "desk" }, [["Name", "desk"]])
@@ -62,7 +62,7 @@ describe("output", () => {
 })
 
 it.each(surroundings)("a failure has no escape sequences %s", async (_, isTTY, env) => {
-  const [stdout, stderr] = [aStream(isTTY), aStream(isTTY)]
+  const [stdout, stderr] = [aStream(1, isTTY), aStream(2, isTTY)]
   const words = ["list", "--url", "http://127.0.0.1:1", `--output=${escape}[31mred`]
   const stdin = process.stdin
   const code = await runIn({ env: { ...env, HOME: "/nowhere" }, stdin, stdout: stdout.stream, stderr: stderr.stream }, words, "atelier")
