@@ -6,12 +6,11 @@ import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/ex
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Deferred, Effect } from "effect"
-import { IncomingMessage } from "node:http"
 import * as AgentConnection from "../../agentRpc/AgentConnection.js"
 import { makeConnections } from "../../agentRpc/Connections.js"
+import { makeTurns } from "../../agentRpc/Turns.js"
 import { unsupportedVersion } from "../../agentRpc/values.js"
 import * as contract from "../../contract/agents/ownAgent.js"
-import * as Turns from "../../server/connection/Turns.js"
 import { Draining } from "../../server/operate/Draining.js"
 import { isGiven } from "../../server/request/isGiven.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
@@ -35,6 +34,8 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
     const draining = yield* Draining
     const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
+    const turns = makeTurns()
+    draining.onBegin(turns.end)
     const serveAgent = yield* AgentConnection.maker
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
@@ -90,10 +91,10 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const offers = isAgent ? yield* linkOffer : { streams: 0, tokens: 0 }
-          const isStored = Effect.sync(() => {
-            if (request.source instanceof IncomingMessage) Turns.leave(request.source)
-          })
-          return yield* byteStreamSocket(request, right, (socket, held) =>
+          // Known as an agent: whoever has no token keeps no agent out
+          const leave = yield* turns.turnOf(agent.agent_id)
+          const isStored = Effect.sync(leave)
+          const served = byteStreamSocket(request, right, (socket, held) =>
             serveAgent({ socket, held, agent, version, isAgent, offers, isStored }).pipe(
               (connection) => connected(agent.agent_id, connection),
               Effect.scoped,
@@ -101,6 +102,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
               Effect.catchTag("SessionEnded", () => Effect.void)
             )
           )
+          return yield* Effect.ensuring(served, isStored)
         })
       )
   })

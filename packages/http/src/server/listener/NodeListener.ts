@@ -10,7 +10,6 @@ import * as NodeHandler from "./NodeHandler.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { responseOn } from "../connection/responseOn.js"
 import * as UnderWay from "./UnderWay.js"
-import * as Turns from "../connection/Turns.js"
 import * as Upgrades from "../connection/Upgrades.js"
 import * as WebHandler from "./WebHandler.js"
 
@@ -97,11 +96,9 @@ export const make = (
       socket.once("close", () => connections.delete(socket))
     }
     const runtime = yield* Effect.runtime<never>()
-    const turns = Turns.make()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
-        turns.end()
         // Finalizers are uninterruptible, and so would be the wait that the timeout is to end
         const waited = Effect.timeoutOption(Effect.interruptible(isQuiet.await), options.drainTimeout)
         const givenUp = Effect.suspend(() => Effect.logWarning(`${running} requests and sockets did not end in time, and were given up`))
@@ -172,8 +169,7 @@ export const make = (
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
-        if (Turns.isAgents(request)) turns.enter(request, socket, () => upgrade(request, socket, head))
-        else upgrade(request, socket, head)
+        upgrade(request, socket, head)
       },
       drain: (grace, { isReplaced = false } = {}) => {
         isLeaving = true
