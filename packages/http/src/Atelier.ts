@@ -225,10 +225,8 @@ const served = (options: Options, ending: Ending.Ending) =>
     Effect.gen(function* () {
       const mayBegin = yield* Effect.makeLatch()
       const { worker } = options
-      yield* startBackground.pipe(
-        Effect.provideService(Worker.RunsHere, worker === undefined ? Effect.void : backgroundTurn(worker)),
-        Effect.provideService(Worker.Beginning, mayBegin.await)
-      )
+      const turn = yield* worker === undefined ? Worker.RunsHere : backgroundTurn(worker)
+      yield* startBackground.pipe(Effect.provideService(Worker.RunsHere, turn), Effect.provideService(Worker.Beginning, mayBegin.await))
       // The requests of tools are made to the listener that answers their callers
       const clients: { of?: ReturnType<typeof inProcessClients> } = {}
       const pages = [

@@ -1,7 +1,7 @@
 /** A process of several that serve one address, as the services and the other processes see it. */
 import type { ProcessGroupService } from "@atelier/core/insights"
-import { StartError, reasonOf, Timestamp } from "@atelier/core/platform"
-import { Effect, Runtime } from "effect"
+import { StartError, reasonOf, Timestamp, type Worker as BackgroundWorker } from "@atelier/core/platform"
+import { Effect, Runtime, type Scope } from "effect"
 import { once } from "node:events"
 import type { Worker } from "../cluster/Worker.js"
 import { makeServer } from "../node/makeServer.js"
@@ -32,20 +32,30 @@ export const processGroupOf = (worker: Worker | undefined): ProcessGroupService 
       }
 
 /**
- * Returns what completes while a process of several does the background work: the first one that serves does. While it starts again, another one takes the work over.
+ * Which of several processes does the background work: of those that serve, the one with the lowest number. While it starts again, the next one does. The scope
+ * ends the watch.
  */
-export const backgroundTurn = ({ number, onStates, states }: Pick<Worker, "number" | "onStates" | "states">): Effect.Effect<void> => {
-  const turn = Effect.unsafeMakeLatch(false)
-  const look = (): void => {
-    const first = states().find(({ activity }) => activity === "serving")
-    // At the start of the server, the first process is alone
-    if ((first?.number ?? 1) === number) turn.unsafeOpen()
-    else turn.unsafeClose()
-  }
-  onStates(look)
-  look()
-  return turn.await
-}
+export const backgroundTurn = ({
+  number,
+  onStates,
+  states
+}: Pick<Worker, "number" | "onStates" | "states">): Effect.Effect<BackgroundWorker.Turn, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const turn = yield* Effect.makeLatch(false)
+    const isHere = (): boolean => {
+      const first = states().find(({ activity }) => activity === "serving")
+      // At the start of the server, the first process is alone
+      return (first?.number ?? 1) === number
+    }
+    const look = (): void => {
+      if (isHere()) turn.unsafeOpen()
+      else turn.unsafeClose()
+    }
+    const stop = onStates(look)
+    yield* Effect.addFinalizer(() => Effect.sync(stop))
+    look()
+    return { isHere, here: turn.await }
+  })
 
 /** Serves streams of the other processes of this machine, and nothing else, at the worker's socket. Returns how it ends. */
 export const listenForOthers = async ({ socket: path }: Worker, { upgrade }: Pick<Listener, "upgrade">): Promise<() => void> => {

@@ -11,8 +11,8 @@ export interface Worker {
   readonly socket: string
   /** All workers, as the process that has started them sees them. */
   readonly states: () => ReadonlyArray<WorkerState>
-  /** Calls a function whenever the states have changed. */
-  readonly onStates: (changed: () => void) => void
+  /** Calls a function whenever the states have changed, until the function that it returns is called. */
+  readonly onStates: (changed: () => void) => () => void
   /** Asks the other workers. One that does not answer within 3 seconds is left out, and all are if the first process does not answer within 5. */
   readonly ask: () => Promise<ReadonlyArray<Answer>>
   /** Says how this one answers the others; a value that can be cloned. */
@@ -52,7 +52,7 @@ export const makeWorker = (
   readonly leave: () => Promise<void>
 } => {
   let states: ReadonlyArray<WorkerState> = []
-  const watchers: Array<() => void> = []
+  const watchers = new Set<() => void>()
   let answering: (() => Promise<unknown>) | undefined
   let last = 0
   let onLeft = (): void => undefined
@@ -98,7 +98,10 @@ export const makeWorker = (
       number: place.number,
       socket: join(place.directory, `${place.number}-${process.pid}.sock`),
       states: () => states,
-      onStates: (changed) => void watchers.push(changed),
+      onStates: (changed) => {
+        watchers.add(changed)
+        return () => void watchers.delete(changed)
+      },
       ask: () =>
         new Promise((resolve) => {
           const id = ++last

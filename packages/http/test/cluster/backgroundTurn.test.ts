@@ -4,11 +4,15 @@ import { backgroundTurn } from "../../src/assembly/processGroup.js"
 import type { Activity, WorkerState } from "../../src/cluster/messages.js"
 
 /** The workers of a server, as each of them sees them. */
-const aServerWith = (count: number) => {
+const aServerWith = Effect.fn(function* (count: number) {
   let states: ReadonlyArray<WorkerState> = []
-  const changed: Array<() => void> = []
-  const turns = Array.from({ length: count }, (_, index) =>
-    backgroundTurn({ number: index + 1, states: () => states, onStates: (listener) => void changed.push(listener) })
+  const changed = new Set<() => void>()
+  const onStates = (listener: () => void) => {
+    changed.add(listener)
+    return () => void changed.delete(listener)
+  }
+  const turns = yield* Effect.forEach(Array.from({ length: count }), (_, index) =>
+    backgroundTurn({ number: index + 1, states: () => states, onStates })
   )
   return {
     become: (...activities: ReadonlyArray<Activity>): void => {
@@ -17,15 +21,18 @@ const aServerWith = (count: number) => {
     },
     /** The numbers of those that do the background work. */
     working: Effect.map(
-      Effect.forEach(turns, (turn) => Effect.race(Effect.as(turn, true), Effect.as(Effect.yieldNow(), false))),
+      Effect.forEach(turns, ({ here, isHere }) =>
+        Effect.map(Effect.race(Effect.as(here, true), Effect.as(Effect.yieldNow(), false)), (works) => works && isHere())
+      ),
       (works) => works.flatMap((does, index) => (does ? [index + 1] : []))
-    )
+    ),
+    watched: () => changed.size
   }
-}
+})
 
-it.effect("the first worker that serves does the background work, and another one while it starts again", () =>
+it.scoped("the worker with the lowest number of those that serve does the background work, and another one while it starts again", () =>
   Effect.gen(function* () {
-    const { become, working } = aServerWith(3)
+    const { become, working } = yield* aServerWith(3)
     expect(yield* working).toEqual([1])
     become("starting")
     expect(yield* working).toEqual([1])
@@ -41,5 +48,12 @@ it.effect("the first worker that serves does the background work, and another on
     expect(yield* working).toEqual([1])
     become("ending", "dead", "dead")
     expect(yield* working).toEqual([1])
+  })
+)
+
+it.effect("the states are watched until the scope closes", () =>
+  Effect.gen(function* () {
+    const { watched } = yield* Effect.scoped(Effect.tap(aServerWith(2), ({ watched }) => Effect.sync(() => expect(watched()).toBe(2))))
+    expect(watched()).toBe(0)
   })
 )

@@ -102,6 +102,7 @@ export const observe = (name: string): Effect.Effect<ObservedLoop> =>
       ended: () => {
         turn(false)
         state.loops -= 1
+        if (state.loops === 0) state.consecutive = 0
       }
     }
   })

@@ -20,12 +20,16 @@ export class Beginning extends Context.Reference<Beginning>()("@atelier/core/Wor
   defaultValue: (): Effect.Effect<void> => Effect.void
 }) {}
 
-/**
- * What each run waits for: completes while this process runs workers. Of several that serve one address, one does at a time, since the others would only ask for the
- * same locks.
- */
+/** Whether a process runs workers: of several that serve one address, one does at a time, since the others would only ask for the same locks. */
+export interface Turn {
+  readonly isHere: () => boolean
+  /** Completes when it is this process's turn. */
+  readonly here: Effect.Effect<void>
+}
+
+/** What each run waits for. By default this process runs workers at any time. */
 export class RunsHere extends Context.Reference<RunsHere>()("@atelier/core/Worker/RunsHere", {
-  defaultValue: (): Effect.Effect<void> => Effect.void
+  defaultValue: (): Turn => ({ isHere: () => true, here: Effect.void })
 }) {}
 
 /** Completes when background work may begin. */
@@ -45,12 +49,12 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
 
 /**
  * Starts a worker in the scope: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
- * time among all processes that share the store. A run that is due while `RunsHere` does not complete waits for it. A run that dies does not end the worker. Of several that die one after the other the first is
- * logged, and the first that succeeds again. Each is counted in `background_failures_total`.
+ * time among all processes that share the store. A run that is due while another process has the turn (`RunsHere`) waits for it. A run that dies does not end the
+ * worker. Of several that die one after the other the first is logged, and the first that succeeds again. Each is counted in `background_failures_total`.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.gen(function* () {
-    const runsHere = yield* RunsHere
+    const { here, isHere } = yield* RunsHere
     let failing = false
     /** The worker's health, once it runs here: nothing is known of one that runs in another process. */
     let observed: WorkHealth.ObservedLoop | undefined
@@ -58,9 +62,20 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
       if (observed !== undefined) return Effect.succeed(observed)
       return Effect.tap(WorkHealth.observe(worker.name), (loop) => void (observed = loop))
     })
-    yield* Effect.addFinalizer(() => Effect.sync(() => observed?.ended()))
+    const forget = (): void => {
+      observed?.ended()
+      observed = undefined
+      failing = false
+    }
+    yield* Effect.addFinalizer(() => Effect.sync(forget))
+    /** What was known of the runs here says nothing of those of the process that has the turn now. */
+    const turn = Effect.suspend(() => {
+      if (isHere()) return Effect.void
+      forget()
+      return here
+    })
     const turns = Effect.unsafeMakeSemaphore(1)
-    const run = Effect.zipRight(runsHere, observe).pipe(
+    const run = Effect.zipRight(turn, observe).pipe(
       Effect.flatMap(({ failed, succeeded }) =>
         Effect.matchCauseEffect(turns.withPermits(1)(attempt(worker)), {
           onFailure: (cause) => {
@@ -90,7 +105,11 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
     const { wanted } = worker
     if (wanted === undefined) return
     // A run tells its outcome by itself, so the loop around it tells its failures alone
-    const onlyFailures = Effect.map(Effect.zipRight(runsHere, observe), ({ failed }) => ({ failed, succeeded: () => {}, ended: () => {} }))
+    const onlyFailures = Effect.succeed<WorkHealth.ObservedLoop>({
+      failed: (cause) => observed?.failed(cause),
+      succeeded: () => {},
+      ended: () => {}
+    })
     const whenWanted = Effect.annotateLogs(Effect.zipRight(wanted, run), { worker: worker.name })
     yield* repeat(worker.name, Effect.zipRight(begun, whenWanted), onlyFailures)
   })

@@ -121,27 +121,44 @@ it.scoped("a worker's failed run counts until one succeeds, also if it was wante
 
 it.scoped("a worker runs as soon as its process runs workers, and no more when another process does", () => {
   const runs: Array<string> = []
+  let outcome: Effect.Effect<void> = Effect.void
+  let isHere = false
   return Effect.gen(function* () {
     const here = yield* Effect.makeLatch(false)
     const wanted = yield* Effect.makeLatch(true)
-    const run = Effect.sync(() => void runs.push("run"))
+    const run = Effect.suspend(() => {
+      runs.push("run")
+      return outcome
+    })
     yield* Effect.provideService(
       Worker.start({ name: "elsewhere", every: "1 minute", run, wanted: Effect.zipRight(wanted.await, wanted.close) }),
       Worker.RunsHere,
-      here.await
+      { isHere: () => isHere, here: here.await }
     )
+    const known = Effect.map(Background.health, (all) => all.filter(({ name }) => name === "elsewhere"))
     yield* TestClock.adjust("4 minutes")
     expect(runs).toStrictEqual([])
-    expect((yield* Background.health).map(({ name }) => name)).not.toContain("elsewhere")
+    expect(yield* known).toStrictEqual([])
+    isHere = true
     yield* here.open
     yield* TestClock.adjust("1 second")
     // The run that was due, and the one that was wanted
     expect(runs).toStrictEqual(["run", "run"])
-    expect(yield* Background.health).toContainEqual(expect.objectContaining({ name: "elsewhere", failing: 0 }))
+    expect(yield* known).toMatchObject([{ loops: 1, failing: 0 }])
+    outcome = Effect.die("no store")
     yield* TestClock.adjust("1 minute")
     expect(runs.length).toBe(3)
+    expect(yield* known).toMatchObject([{ loops: 1, failing: 1, consecutive_failures: 1 }])
+    isHere = false
     yield* here.close
     yield* TestClock.adjust("4 minutes")
     expect(runs.length).toBe(3)
+    // The process that has the turn tells how its runs end
+    expect(yield* known).toMatchObject([{ loops: 0, failing: 0, consecutive_failures: 0 }])
+    outcome = Effect.void
+    isHere = true
+    yield* here.open
+    yield* TestClock.adjust("1 second")
+    expect(yield* known).toMatchObject([{ loops: 1, failing: 0, consecutive_failures: 0 }])
   }).pipe(Effect.provide(alone))
 })
