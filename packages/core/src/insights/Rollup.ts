@@ -45,7 +45,7 @@ function* bucketsFrom(first: number, last: number): Generator<number> {
 /**
  * Turns reports into usage, half hour by half hour, from an hour before the last half hour that has usage: reports may come late. What is
  * there is computed again, so a run that ends halfway is caught up with. A half hour that cannot be computed does not keep the others, and is tried again
- * in each run for a week. notifications-audit-insights.md §C2.
+ * at the end of each run for a week. notifications-audit-insights.md §C2.
  */
 const rollUp = Effect.gen(function* () {
   const repository = yield* InsightsRepository
@@ -55,7 +55,7 @@ const rollUp = Effect.gen(function* () {
   if (first === undefined) return
   const now = Timestamp.toMillis(yield* Timestamp.now)
   const { before, computed, failed } = yield* missedHours(now)
-  const { failure } = yield* Background.tryEach([...before(first), ...bucketsFrom(first, now)], (start) =>
+  const { failure } = yield* Background.tryEach([...bucketsFrom(first, now), ...before(first)], (start) =>
     Effect.gen(function* () {
       const span = { from: Timestamp.fromMillis(start), to: Timestamp.fromMillis(start + bucketMillis) }
       const bucket = new Bucket(start)
