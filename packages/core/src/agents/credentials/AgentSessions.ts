@@ -42,6 +42,9 @@ export interface RenewedAgent {
   readonly agent: AgentWorkspace
 }
 
+/** The agent that was read with its actor. */
+const own = ReadWithActor.make<AgentWorkspace>()
+
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
   const options = yield* DeploymentOptions
@@ -66,8 +69,6 @@ const make = Effect.gen(function* () {
     subjects.set(key, subject)
     return subject
   }
-
-  const own = ReadWithActor.make<AgentWorkspace>()
 
   const authenticate = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
     Effect.gen(function* () {
