@@ -201,8 +201,9 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_resources", { id: resource_id, job_id: build.job_id, transition: "start" })
       const agent_id = fresh()
       const agent = { resource_id, api_key_scope: "all", lifecycle_state: "created" }
+      const seen = { first_connected_at: now, last_connected_at: now }
       yield* storeRow("workspace_agents", { ...agent, id: agent_id })
-      yield* storeRow("workspace_agents", { ...agent, id: fresh(), parent_id: agent_id, connection_id: fresh() })
+      yield* storeRow("workspace_agents", { ...agent, ...seen, id: fresh(), parent_id: agent_id, connection_id: fresh() })
       const [workspace_agent_id, source_id, script_id, app_id] = [agent_id, fresh(), fresh(), fresh()]
       yield* storeRow("workspace_agent_log_sources", { workspace_agent_id, id: source_id })
       yield* storeRow("agent_links", { agent_id, replica_id: (yield* Replicas).id })

@@ -14,11 +14,17 @@ import { aLog, aPlanInput, aTemplate } from "../builders.js"
 const inEnvironment = (variables: Readonly<Record<string, string>>): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const former = { ...process.env }
+      const former = Object.keys(variables).map((name) => [name, process.env[name]] as const)
       Object.assign(process.env, variables)
       return former
     }),
-    (former) => Effect.sync(() => void (process.env = former))
+    (former) =>
+      Effect.sync(() => {
+        for (const [name, value] of former) {
+          if (value === undefined) delete process.env[name]
+          else process.env[name] = value
+        }
+      })
   ).pipe(Effect.asVoid)
 
 /** An agent that tells what it was given of its environment, over HTTPS, and lives on. */

@@ -214,7 +214,7 @@ describe("a start", () => {
     })
   )
 
-  it.scopedLive("gives the agent nothing of the server's environment but what a login would", () =>
+  it.scopedLive("gives the agent nothing of the server's environment but what a login would, and its authorities", () =>
     Effect.gen(function* () {
       const { directory, input, listener } = yield* aWorld
       const options = { agent: { command: agentCommand(), environment: { TZ: "UTC" } } }
@@ -234,7 +234,8 @@ describe("a start", () => {
         "SERVICE_AGENT_LOG_DIRECTORY",
         "SERVICE_AGENT_OUTAGE_FILE",
         "SERVICE_LOCAL_WORKSPACE",
-        "SERVICE_LOCAL_AGENT"
+        "SERVICE_LOCAL_AGENT",
+        "NODE_EXTRA_CA_CERTS"
       ])
       // Shells set these for what they run
       const shells = new Set(["PWD", "OLDPWD", "SHLVL", "_"])
