@@ -170,17 +170,20 @@ export class PlainConnections {
    */
   open({ agentId, key, open }: Opening, opened: (result: PlainConnection | Error) => boolean): () => void {
     let connection: PlainConnection | undefined
-    const opening = Effect.gen(this, function* () {
-      const scope = yield* Scope.make()
-      const runtime = yield* Effect.runtime()
-      const own = Scope.extend(
-        open((error) => connection?.broken(error)),
-        scope
-      )
-      const stream = yield* Effect.onError(own, (cause) => Scope.close(scope, Exit.failCause(cause)))
-      const close = (): void => void Runtime.runFork(runtime)(Scope.close(scope, Exit.void))
-      return new PlainConnection(stream, agentId, key, close, (one, isReusable) => this.over(one, isReusable))
-    })
+    // What is open has an owner: an end that comes just then does not part the stream from its connection
+    const opening = Effect.uninterruptibleMask((restore) =>
+      Effect.gen(this, function* () {
+        const scope = yield* Scope.make()
+        const runtime = yield* Effect.runtime()
+        const own = Scope.extend(
+          open((error) => connection?.broken(error)),
+          scope
+        )
+        const stream = yield* Effect.onError(restore(own), (cause) => Scope.close(scope, Exit.failCause(cause)))
+        const close = (): void => void Runtime.runFork(runtime)(Scope.close(scope, Exit.void))
+        return new PlainConnection(stream, agentId, key, close, (one, isReusable) => this.over(one, isReusable))
+      })
+    )
     const giveUp = Effect.runCallback(opening, {
       onExit: (exit) => {
         if (Exit.isFailure(exit)) return void opened(failureOf(exit.cause))
