@@ -30,24 +30,24 @@ const aServerWith = Effect.fn(function* (count: number) {
   }
 })
 
+const courses: ReadonlyArray<readonly [states: ReadonlyArray<Activity>, working: number]> = [
+  [[], 1],
+  [["starting"], 1],
+  [["serving", "starting", "starting"], 1],
+  [["serving", "serving", "serving"], 1],
+  [["dead", "serving", "serving"], 2],
+  [["starting", "silent", "serving"], 3],
+  [["serving", "serving", "serving"], 1],
+  [["ending", "dead", "dead"], 1]
+]
+
 it.scoped("the worker with the lowest number of those that serve does the background work, and another one while it starts again", () =>
   Effect.gen(function* () {
     const { become, working } = yield* aServerWith(3)
-    expect(yield* working).toEqual([1])
-    become("starting")
-    expect(yield* working).toEqual([1])
-    become("serving", "starting", "starting")
-    expect(yield* working).toEqual([1])
-    become("serving", "serving", "serving")
-    expect(yield* working).toEqual([1])
-    become("dead", "serving", "serving")
-    expect(yield* working).toEqual([2])
-    become("starting", "silent", "serving")
-    expect(yield* working).toEqual([3])
-    become("serving", "serving", "serving")
-    expect(yield* working).toEqual([1])
-    become("ending", "dead", "dead")
-    expect(yield* working).toEqual([1])
+    for (const [states, number] of courses) {
+      become(...states)
+      expect([states, yield* working]).toEqual([states, [number]])
+    }
   })
 )
 
