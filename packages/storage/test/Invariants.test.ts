@@ -45,6 +45,25 @@ for (const [name, database] of databases) {
           expect(yield* unaudited).toBe(false)
         })
       )
+
+      it.effect("a workspace needs one audit entry of its creation", () =>
+        Effect.gen(function* () {
+          const id = yield* Effect.flatMap(Ids, ({ next }) => next)
+          const entry = { time: yield* Timestamp.now, user_id: id, organization_id: id, request_id: id }
+          yield* storeRow("audit_logs", { ...entry, id, action: "write", resource_id: id })
+          yield* TestClock.adjust("1 second")
+          const { workspace } = yield* aWorkspace()
+          const unaudited = Effect.map(violationsIn, (violations) =>
+            violations
+              .filter(({ invariant, row }) => invariant.name === "created-workspaces-are-audited" && row.includes(workspace.id))
+              .map(({ row }) => row)
+          )
+          expect(yield* unaudited).toStrictEqual([`workspace=${workspace.id} entries=0`])
+          const other = yield* Effect.flatMap(Ids, ({ next }) => next)
+          yield* storeRow("audit_logs", { ...entry, id: other, action: "create", resource_type: "workspace", resource_id: workspace.id })
+          expect(yield* unaudited).toStrictEqual([])
+        })
+      )
     }
   )
 }

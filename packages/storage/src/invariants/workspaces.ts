@@ -100,5 +100,12 @@ export const workspaceInvariants: ReadonlyArray<Invariant> = [
     (sql) => sql`SELECT b.id AS build, count(l.id) AS entries FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
       LEFT JOIN audit_logs l ON l.resource_id = b.id AND l.resource_type = 'workspace_build'
       WHERE j.completed_at > (SELECT min(time) FROM audit_logs) GROUP BY b.id, j.started_at, j.error HAVING count(l.id) <> CASE WHEN j.started_at IS NULL AND j.error = '' THEN 0 ELSE 1 END`
+  ),
+  noRows(
+    "created-workspaces-are-audited",
+    "A workspace that was created or claimed since the first entry of the audit log has one entry of its creation there.",
+    (sql) => sql`SELECT w.id AS workspace, count(l.id) AS entries FROM workspaces w
+      LEFT JOIN audit_logs l ON l.resource_id = w.id AND l.resource_type = 'workspace' AND l.action = 'create'
+      WHERE w.created_at > (SELECT min(time) FROM audit_logs) AND w.owner_id <> ${prebuildsUserId} GROUP BY w.id HAVING count(l.id) <> 1`
   )
 ]
