@@ -62,6 +62,7 @@ export const commands = (client, ids) => {
         const workspaceagent = await agentOf(client, ids[Math.floor(Math.random() * ids.length)])
         const { exit_code, stdout } = await processes.exec(client, { workspaceagent, body: { command: `echo ${word}` } })
         if (exit_code !== 0 || stdout !== `${word}\n`) wrong += 1
+        await sleep(200)
       }),
     lost: async () => wrong
   }
@@ -86,9 +87,12 @@ export const writtenFiles = (client, id) => {
       for (const [path, body] of accepted) {
         const read = await files.readFile(client, { workspaceagent, path }).then(
           (response) => Buffer.from(response),
-          () => Buffer.alloc(0)
+          (error) => error
         )
-        if (!read.equals(body)) lost += 1
+        if (read instanceof Error || !read.equals(body)) {
+          lost += 1
+          process.stderr.write(`${path}: ${read instanceof Error ? read.message : "has another content"}\n`)
+        }
       }
       return lost
     }
