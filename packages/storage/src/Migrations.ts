@@ -1,5 +1,5 @@
 import { SqlError } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Schedule } from "effect"
 import { migrations as agents } from "./agents/layer.js"
 import { migrations as ai } from "./ai/layer.js"
 import { migrations as audit } from "./audit/layer.js"
@@ -19,10 +19,13 @@ import { migrations as retention } from "./retention/layer.js"
 import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
+import type { Indexes } from "./platform/Indexes.js"
 import { Statements } from "./platform/Statements.js"
 
+type Change = Effect.Effect<void, SqlError.SqlError, Statements>
+
 /** The migrations of each area. One that has landed is never edited. */
-export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, Statements>>>> = [
+export const areas: ReadonlyArray<Readonly<Record<string, Change | Indexes>>> = [
   agents,
   ai,
   audit,
@@ -82,10 +85,14 @@ const lastApplied = (sql: Statements) =>
     ([last]): Applied => last ?? { migration_id: 0, name: "" }
   )
 
+interface Migration extends Applied {
+  readonly change: Change | Indexes
+}
+
 /** Every migration by its number and name. */
-const numbered = Object.entries(migrations).map(([key, effect]) => {
+const numbered = Object.entries(migrations).map(([key, change]): Migration => {
   const [number = "", ...words] = key.split("_")
-  return { migration_id: Number(number), name: words.join("_"), effect }
+  return { migration_id: Number(number), name: words.join("_"), change }
 })
 
 /** The number of the last migration that this version knows. */
@@ -96,24 +103,102 @@ const failedIn =
   ({ cause }: SqlError.SqlError) =>
     new SqlError.SqlError({ cause, message: `Migration "${migration_id}_${name}" failed` })
 
-/** Applies what the store lacks up to a number, in one transaction, and returns what it applied. Processes that start together wait for each other. */
-const apply = (sql: Statements, upTo: number) =>
-  sql.transaction(
-    Effect.gen(function* () {
-      yield* sql.dialect({
+/** Runs migrations in the transaction of their caller, and records them. */
+const run = (sql: Statements, lacking: ReadonlyArray<Migration>) =>
+  Effect.gen(function* () {
+    const applied = lacking.map(({ migration_id, name }): Applied => ({ migration_id, name }))
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert(applied)}`
+    for (const migration of lacking) {
+      const { change } = migration
+      yield* Effect.mapError(Effect.isEffect(change) ? change : change.inTransaction, failedIn(migration))
+    }
+    return applied
+  })
+
+/** What the store lacks up to a number. */
+const lackingIn = (sql: Statements, upTo: number) =>
+  Effect.map(lastApplied(sql), ({ migration_id: last }) => ({
+    isEmpty: last === 0,
+    lacking: numbered.filter(({ migration_id }) => migration_id > last && migration_id <= upTo)
+  }))
+
+/** One transaction. The store has one process, or no rows that requests wait for. */
+const applyAll = (sql: Statements, upTo: number) =>
+  sql.transaction(Effect.flatMap(lackingIn(sql, upTo), ({ lacking }) => (lacking.length === 0 ? Effect.succeed([]) : run(sql, lacking))))
+
+/** How long requests wait behind a migration that waits for a table itself. */
+const lockTimeout = Duration.seconds(1)
+
+/** For ten minutes, a migration lets others have the tables it waits for, and tries again. */
+const untilFree = Schedule.intersect(Schedule.jittered(Schedule.spaced("1 second")), Schedule.recurs(300))
+
+/** Whether a migration has waited too long for a table, or it and a request have waited for each other. */
+const isTaken = ({ cause }: SqlError.SqlError): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "55P03" || cause.code === "40P01")
+
+/**
+ * Applies the next migration that a PostgreSQL database lacks in a transaction of its own, so that it holds locks for no longer than it takes. An empty database gets all
+ * at once. Returns the migration instead if it changes indexes alone. Processes that start together wait for each other.
+ */
+const applyNext = (sql: Statements, upTo: number) =>
+  sql
+    .transaction(
+      Effect.gen(function* () {
         // A migration of a large table, or of another process that is waited for, may take longer than the statements of requests may
-        postgres: () => Effect.zipRight(sql`SET LOCAL statement_timeout = 0`, sql`LOCK TABLE ${sql(table)} IN ACCESS EXCLUSIVE MODE`),
-        sqlite: () => Effect.void
+        yield* sql`SET LOCAL statement_timeout = 0`
+        yield* sql`LOCK TABLE ${sql(table)} IN ACCESS EXCLUSIVE MODE`
+        const { isEmpty, lacking } = yield* lackingIn(sql, upTo)
+        const [next] = lacking
+        if (next === undefined) return []
+        if (isEmpty) return yield* run(sql, lacking)
+        if (!Effect.isEffect(next.change)) return { next, indexes: next.change }
+        yield* sql.run(`SET LOCAL lock_timeout = ${Duration.toMillis(lockTimeout)}`)
+        return yield* run(sql, [next])
       })
-      const last = yield* lastApplied(sql)
-      const lacking = numbered.filter(({ migration_id }) => migration_id > last.migration_id && migration_id <= upTo)
-      if (lacking.length === 0) return []
-      const applied = lacking.map(({ migration_id, name }): Applied => ({ migration_id, name }))
-      yield* sql`INSERT INTO ${sql(table)} ${sql.insert(applied)}`
-      for (const migration of lacking) yield* Effect.mapError(migration.effect, failedIn(migration))
-      return applied
-    })
+    )
+    .pipe(
+      Effect.tapError((error) =>
+        isTaken(error) ? Effect.logWarning(`${error.message}: others use a table that it changes. It is tried again`) : Effect.void
+      ),
+      Effect.retry({ while: isTaken, schedule: untilFree })
+    )
+
+/**
+ * Changes indexes outside of transactions. A process that waits for the lock of another one asks again and again: a statement that waited would be one of those that
+ * the other's statements wait for. The connection that changes the indexes holds the lock, so it is free when PostgreSQL has ended the change.
+ */
+const applyConcurrently = (sql: Statements, { migration_id, name }: Applied, { concurrently }: Indexes) => {
+  const key = `atelier:${table}:indexes`
+  const tryLock = Effect.map(
+    sql<{ readonly is_ours: boolean }>`SELECT pg_try_advisory_lock(hashtextextended(${key}, 0)) AS is_ours`,
+    ([row]) => row?.is_ours === true
   )
+  const change = Effect.gen(function* () {
+    yield* sql`SET statement_timeout = 0`
+    yield* Effect.repeat(tryLock, { until: (isOurs) => isOurs, schedule: Schedule.spaced("200 millis") })
+    if ((yield* lastApplied(sql)).migration_id >= migration_id) return []
+    yield* Effect.mapError(concurrently, failedIn({ migration_id, name }))
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert({ migration_id, name })}`
+    return [{ migration_id, name }]
+  })
+  const leave = Effect.zipRight(sql`SELECT pg_advisory_unlock_all()`, sql`RESET statement_timeout`)
+  // The connection goes back to the pool
+  return sql.session(Effect.ensuring(change, Effect.ignore(leave)))
+}
+
+const applyOnline = (sql: Statements, upTo: number) =>
+  Effect.gen(function* () {
+    const applied: Array<Applied> = []
+    for (;;) {
+      const step = yield* applyNext(sql, upTo)
+      if ("next" in step) applied.push(...(yield* applyConcurrently(sql, step.next, step.indexes)))
+      else if (step.length === 0) return applied
+      else applied.push(...step)
+    }
+  })
+
+/** Applies what the store lacks up to a number, and returns what it applied. */
+const apply = (sql: Statements, upTo: number) => sql.dialect({ postgres: () => applyOnline(sql, upTo), sqlite: () => applyAll(sql, upTo) })
 
 /** Brings the store to the schema of a migration, by its number, and returns the migrations that it applied. */
 export const migrateTo = (upTo: number) =>

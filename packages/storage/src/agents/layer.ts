@@ -16,6 +16,7 @@ import logBatches from "./migrations/0490_log_batches.js"
 import logRows from "./migrations/0491_log_rows.js"
 import logIds from "./migrations/0497_log_ids.js"
 import seenAgents from "./migrations/0610_seen_agents.js"
+import seenAgentsIndexes from "./migrations/0611_seen_agents_indexes.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
 
@@ -34,5 +35,6 @@ export const migrations = {
   "0490_log_batches": logBatches,
   "0491_log_rows": logRows,
   "0497_log_ids": logIds,
-  "0610_seen_agents": seenAgents
+  "0610_seen_agents": seenAgents,
+  "0611_seen_agents_indexes": seenAgentsIndexes
 }

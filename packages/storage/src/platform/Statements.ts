@@ -1,6 +1,6 @@
 /** The one port to the database: repositories ask it, and each storage package implements it once. */
 import { SqlClient, type SqlConnection, type SqlError, Statement } from "@effect/sql"
-import { Context, Effect, Effectable, type Fiber, identity } from "effect"
+import { Context, Effect, Effectable, type Fiber, identity, Scope } from "effect"
 import type { Forms } from "./Dialect.js"
 
 /** A part of statements. */
@@ -48,6 +48,11 @@ export interface Statements
     values?: ReadonlyArray<unknown>,
     allowed?: Allowed
   ) => Effect.Effect<Rows<A>, SqlError.SqlError>
+  /**
+   * Runs an effect outside of transactions, with all its statements on one connection: for locks that a session holds, and for what PostgreSQL does not do in a
+   * transaction. The effect must leave the settings of the session as they were, and begin no transaction.
+   */
+  readonly session: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
   /** The name of a table or column. */
   (name: string): Statement.Identifier
   /** Returns the form for the database. One that is missing, or has another name, is an error of types. */
@@ -96,6 +101,12 @@ export const makeStatements = (client: SqlClient.SqlClient, store: Store): State
   return Object.assign(write, {
     ...store,
     run,
+    session: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.scopedWith((scope) =>
+        Effect.flatMap(Scope.extend(client.reserve, scope), (connection) =>
+          Effect.provideService(effect, SqlClient.TransactionConnection, [connection, 0])
+        )
+      ),
     and,
     csv,
     in: client.in,

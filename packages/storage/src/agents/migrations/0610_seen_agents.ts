@@ -3,7 +3,7 @@ import { ddl } from "../../platform/Schema.js"
 import { Statements } from "../../platform/Statements.js"
 
 /**
- * Indexes that find the agents that are connected, and those that never were, without reading all others.
+ * Columns of PostgreSQL by which an index finds the agents that are connected without reading all others: see the migration 0611.
  *
  * PostgreSQL writes every index of a row anew whose indexed columns change, and agents give a sign of life every few seconds. So the index has the
  * number of the ten minutes of the last sign, which changes seldom. A trigger keeps it, because servers of the version before write signs of
@@ -20,15 +20,7 @@ const postgres = ddl(
     RETURN NEW;
   END $$`,
   `CREATE TRIGGER workspace_agents_seen BEFORE INSERT OR UPDATE OF last_connected_at, resource_id ON workspace_agents
-    FOR EACH ROW EXECUTE FUNCTION workspace_agents_seen()`,
-  `CREATE INDEX workspace_agents_seen ON workspace_agents (seen_in) WHERE NOT deleted AND seen_in IS NOT NULL`
+    FOR EACH ROW EXECUTE FUNCTION workspace_agents_seen()`
 )
 
-const sqlite = ddl(
-  `CREATE INDEX workspace_agents_seen ON workspace_agents (last_connected_at) WHERE NOT deleted AND last_connected_at IS NOT NULL`
-)
-
-export default Effect.zipRight(
-  Effect.flatMap(Statements, (sql) => sql.dialect({ postgres: () => postgres, sqlite: () => sqlite })),
-  ddl(`CREATE INDEX workspace_agents_never_connected ON workspace_agents (resource_id) WHERE NOT deleted AND first_connected_at IS NULL`)
-)
+export default Effect.flatMap(Statements, (sql) => sql.dialect({ postgres: () => postgres, sqlite: () => Effect.void }))

@@ -1,0 +1,162 @@
+/** Migrations of a database that servers of the former version use. */
+import { clientStatements, migrateTo, Statements } from "@atelier/storage"
+import { Postgres } from "@atelier/storage-postgres"
+import { PgClient } from "@effect/sql-pg"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import pg from "pg"
+import { freshDatabaseUrl } from "../../../test/store/databases.js"
+
+/** The last migration before one that changes indexes of large tables alone, and this one. */
+const before = 590
+const withIndexes = 600
+/** One that adds columns to a table, and the last before it. */
+const withColumns = 610
+
+const madeIndexes = [
+  "workspace_builds_by_version_and_creation",
+  "workspaces_in_order_with_version",
+  "workspaces_of_tasks",
+  "workspaces_owners_by_template"
+]
+
+const statementsOf = (url: string) =>
+  Layer.build(
+    Layer.provide(Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements)), PgClient.layer({ url: Redacted.make(url) }))
+  )
+
+/** A database at a migration, and statements of a server on it. */
+const databaseAt = (migration: number) =>
+  Effect.gen(function* () {
+    const url = yield* freshDatabaseUrl
+    const server = yield* statementsOf(url)
+    yield* Effect.provide(migrateTo(migration), server)
+    return { url, server, sql: Context.get(server, Statements) }
+  })
+
+/** A client of the database that ends with the scope. */
+const clientOf = (url: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: url })
+      client.on("error", () => undefined)
+      await client.connect()
+      return client
+    }),
+    (client) => Effect.promise(() => client.end().catch(() => undefined))
+  )
+
+const ask = (client: pg.Client, text: string) => Effect.promise(() => client.query<Record<string, unknown>>(text))
+
+/** Waits until a session has asked a statement whose text begins so, with a condition on the session. */
+const untilAsked = (client: pg.Client, beginning: string, condition = "true") =>
+  ask(client, `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND ${condition} AND query LIKE '${beginning}%'`).pipe(
+    Effect.repeat({ until: ({ rowCount }) => rowCount !== 0, schedule: Schedule.spaced("10 millis") })
+  )
+
+/** Waits until a statement whose text begins so waits for a lock. */
+const untilWaiting = (client: pg.Client, beginning: string) => untilAsked(client, beginning, "wait_event_type = 'Lock'")
+
+/** The indexes of the migration, with whether they are valid. */
+const found = (client: pg.Client) =>
+  Effect.map(
+    ask(
+      client,
+      `SELECT relname, indisvalid FROM pg_index JOIN pg_class ON oid = indexrelid WHERE relname = ANY ('{${madeIndexes.join(",")}}') ORDER BY 1`
+    ),
+    ({ rows }) => rows.map(({ indisvalid, relname }) => `${String(relname)} ${String(indisvalid)}`)
+  )
+
+const allValid = madeIndexes.map((name) => `${name} true`)
+
+describe("indexes of a PostgreSQL database in use", () => {
+  it.scopedLive("are created while others write", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(before)
+      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
+      yield* ask(writer, "BEGIN")
+      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const migrating = yield* Effect.fork(Effect.provide(migrateTo(withIndexes), server))
+      yield* untilWaiting(other, "CREATE INDEX")
+      yield* ask(other, "SET lock_timeout = 5000")
+      yield* ask(other, "UPDATE workspaces SET name = name")
+      yield* ask(writer, "COMMIT")
+      expect(yield* Fiber.join(migrating)).toStrictEqual([{ migration_id: withIndexes, name: "large_deployments" }])
+      expect(yield* found(other)).toStrictEqual(allValid)
+      const replaced = yield* ask(other, "SELECT to_regclass('workspaces_in_order') AS index")
+      expect(replaced.rows).toStrictEqual([{ index: null }])
+    })
+  )
+
+  it.scopedLive("are created by one of the servers that start together", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(before)
+      const another = yield* statementsOf(url)
+      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
+      yield* ask(writer, "BEGIN")
+      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const both = yield* Effect.fork(
+        Effect.all([Effect.provide(migrateTo(withIndexes), server), Effect.provide(migrateTo(withIndexes), another)], {
+          concurrency: "unbounded"
+        })
+      )
+      yield* untilWaiting(other, "CREATE INDEX")
+      // The other server asks for the lock from time to time
+      yield* untilAsked(other, "SELECT pg_try_advisory_lock")
+      yield* ask(writer, "COMMIT")
+      const applied = yield* Fiber.join(both)
+      expect(applied.flat()).toStrictEqual([{ migration_id: withIndexes, name: "large_deployments" }])
+      expect(yield* found(other)).toStrictEqual(allValid)
+    })
+  )
+
+  it.scopedLive("are created again after an attempt that failed", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(before)
+      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
+      yield* ask(writer, "BEGIN")
+      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const failing = yield* Effect.fork(Effect.either(Effect.provide(migrateTo(withIndexes), server)))
+      yield* untilWaiting(other, "CREATE INDEX")
+      yield* ask(
+        other,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'CREATE INDEX%'"
+      )
+      expect(yield* Fiber.join(failing)).toMatchObject({ _tag: "Left", left: { message: 'Migration "600_large_deployments" failed' } })
+      expect(yield* found(other)).toStrictEqual(["workspaces_owners_by_template false"])
+      yield* ask(writer, "COMMIT")
+      expect(yield* Effect.provide(migrateTo(withIndexes), server)).toHaveLength(1)
+      expect(yield* found(other)).toStrictEqual(allValid)
+    })
+  )
+
+  it.scopedLive("leave the session of the pool without their settings", () =>
+    Effect.gen(function* () {
+      const { url } = yield* databaseAt(before)
+      const storage = yield* Layer.build(Postgres.layer({ url, maxConnections: 1, statementTimeout: "7 seconds" }))
+      const sql = Context.get(storage, Statements)
+      expect(yield* sql`SHOW statement_timeout`).toStrictEqual([{ statement_timeout: "7s" }])
+      expect(yield* sql`SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`).toStrictEqual([
+        { locks: 0 }
+      ])
+    })
+  )
+})
+
+describe("a table that a migration waits for", () => {
+  it.scopedLive("answers others again after a second", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(withIndexes)
+      const [reader, other] = yield* Effect.all([clientOf(url), clientOf(url)])
+      yield* ask(reader, "BEGIN")
+      yield* ask(reader, "SELECT count(*) FROM workspace_agents")
+      const migrating = yield* Effect.fork(Effect.provide(migrateTo(withColumns), server))
+      yield* untilWaiting(other, "ALTER TABLE workspace_agents")
+      // It stands behind the migration, which has to give way
+      yield* ask(other, "SELECT count(*) FROM workspace_agents")
+      yield* ask(reader, "COMMIT")
+      expect(yield* Fiber.join(migrating)).toStrictEqual([{ migration_id: withColumns, name: "seen_agents" }])
+    })
+  )
+})
