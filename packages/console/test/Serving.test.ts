@@ -5,7 +5,8 @@ import { expect, it } from "vitest"
 import { exchange } from "../../../test/http/request.js"
 import { ownerPassword } from "../../../test/http/server.js"
 import { folder, listPath, parseSite } from "../src/index.js"
-import { describeConsole, expectWellMade, type Window } from "./browser.js"
+import { describeConsole, expectWellMade } from "./browser.js"
+import type { Window } from "./windows.js"
 
 describeConsole(
   "the console of a user",
@@ -44,7 +45,7 @@ describeConsole(
       await signIn(window)
       await page.waitForURL(`${base}/workspaces?filter=owner%3Ame`)
       await heading(window)
-      await context.close()
+      await window.close()
     })
 
     it("is reached at each of its addresses: no page of the server hides one", async () => {
@@ -71,7 +72,7 @@ describeConsole(
       await expectWellMade(window.page)
       // The browser notes the status of the page itself
       expect(complaints.splice(0).filter((line) => !line.includes("404"))).toStrictEqual([])
-      await window.context.close()
+      await window.close()
     })
   },
   { accessUrl: "http://atelier.test/dev" }

@@ -9,7 +9,7 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqfD5pQ0oQy6bqQ2yS6n1dDP
 describeConsole("the settings of a user", (console) => {
   it("show each part, also without a barrier and a sideways scroll where there is nothing yet", async () => {
     const { open } = console()
-    const { context, go, page } = await open("member")
+    const { close, go, page } = await open("member")
     await go("/settings")
     const visit = visitorOf(page)
     // `everyScreen.test.ts` measures the screens of a deployment with data
@@ -30,12 +30,12 @@ describeConsole("the settings of a user", (console) => {
       await page.getByRole("heading", { level: 2, name: heading, exact: true }).waitFor()
       if (measured.includes(path)) await expectWellMade(page)
     }
-    await context.close()
+    await close()
   })
 
   it("change the profile, and say what is wrong with it", async () => {
     const { open, server } = console()
-    const { context, go, page } = await open("member")
+    const { close, go, page } = await open("member")
     await go("/settings/account")
     await page.getByLabel("Username").fill("not a name!")
     await page.getByRole("button", { name: "Save" }).click()
@@ -47,12 +47,12 @@ describeConsole("the settings of a user", (console) => {
     await page.getByText("Saved").waitFor()
     const { token } = await console().person("member")
     expect((await server.call("GET", "/users/me", { token })).body).toMatchObject({ name: '<img src="x" onerror="alert(1)">' })
-    await context.close()
+    await close()
   })
 
   it("make a token within limits, show it once, and delete it", async () => {
     const { open, server } = console()
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/settings/tokens/new")
     await page.getByLabel("Name", { exact: false }).first().fill("laptop")
     await page.getByLabel("Lifetime").selectOption("7")
@@ -75,12 +75,12 @@ describeConsole("the settings of a user", (console) => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
     await page.getByText("laptop is deleted").waitFor()
     expect((await server.call("GET", "/users/me", { token })).status).toBe(401)
-    await context.close()
+    await close()
   })
 
   it("hold keys of computers, and refuse what is no key", async () => {
     const { open } = console()
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/settings/ssh-keys")
     await page.getByRole("button", { name: "Add key" }).click()
     const dialog = page.getByRole("dialog")
@@ -93,13 +93,13 @@ describeConsole("the settings of a user", (console) => {
     await page.getByRole("button", { name: "Delete ada@laptop" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
     await page.getByText("Key deleted").waitFor()
-    await context.close()
+    await close()
   })
 
   it("hold secrets: make, import, turn off, change and delete them, and never show a value", async () => {
     const { open, server } = console()
     const { token } = await console().person("member")
-    const { context, go, page } = await open("member")
+    const { close, go, page } = await open("member")
     const dialog = page.getByRole("dialog")
     await go("/settings/secrets")
     await page.getByRole("button", { name: "New secret" }).click()
@@ -152,7 +152,7 @@ describeConsole("the settings of a user", (console) => {
       { name: "NPM_TOKEN", env_name: "NPM_TOKEN", file_path: "", enabled: false }
     ])
     expect(await page.content()).not.toContain("hush-")
-    await context.close()
+    await close()
   })
 
   it("switch notifications of an event off by a message's link", async () => {
@@ -163,7 +163,7 @@ describeConsole("the settings of a user", (console) => {
       readonly name: string
     }>
     const { id = "", name = "" } = templates.find((template) => template.name === "Workspace Deleted") ?? {}
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go(`/settings/notifications?disabled=${id}`)
     await page.getByRole("button", { name: "Stop them" }).click()
     await page.getByText("Saved").waitFor()
@@ -173,12 +173,12 @@ describeConsole("the settings of a user", (console) => {
     await go(`/settings/notifications?disabled=${custom?.id ?? ""}`)
     await page.getByRole("button", { name: "Stop them" }).click()
     await expect.poll(() => page.getByRole("switch", { name: custom?.name ?? "" }).isChecked()).toBe(false)
-    await context.close()
+    await close()
   })
 
   it("change the password, which ends the session", async () => {
     const { open } = console()
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/settings/security")
     await page.getByLabel("Current password").fill("wrong")
     await page.getByLabel("New password", { exact: true }).fill("AnotherSecurePassword!")
@@ -191,6 +191,6 @@ describeConsole("the settings of a user", (console) => {
     await page.getByLabel("Current password").fill(ownerPassword)
     await page.getByRole("button", { name: "Change password" }).click()
     await page.waitForURL(/\/login\?redirect=/)
-    await context.close()
+    await close()
   })
 })

@@ -1,5 +1,5 @@
 /** The console in a real browser, over the real service: one server and one browser for a file, and a window for each role. */
-import { type Browser, type BrowserContext, type ConsoleMessage, type Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import type { Stored } from "@atelier/core"
 import { Postgres } from "@atelier/storage-postgres"
 import type { Layer } from "effect"
@@ -13,17 +13,10 @@ import { folder, listPath } from "../src/index.js"
 import { chromiumPath, expectAccessible, startChromium } from "../../../test/outside/chromium.js"
 import { type Person, type ServerOptions, startServer, type TestServer } from "../../../test/http/server.js"
 import { type Database, databasesOf, lastingDatabaseUrl, sqliteIn } from "../../../test/store/databases.js"
+import { size, type Window, windowsOf } from "./windows.js"
 
 /** A user's role. `nobody` is a user who belongs to no organization. */
 export type Role = "owner" | "member" | "auditor" | "template-admin" | "nobody"
-
-/** A window of one person, without what other windows have stored. */
-export interface Window {
-  readonly page: Page
-  readonly context: BrowserContext
-  /** Goes to an address of the console, and waits for its heading. */
-  readonly go: (path: string) => Promise<void>
-}
 
 export interface ConsoleTest {
   /** Another one after a restart. */
@@ -32,7 +25,7 @@ export interface ConsoleTest {
   readonly base: string
   /** The person of a role; the same one each time. */
   readonly person: (role: Role) => Promise<Person>
-  /** A new window, signed in unless no role is given. */
+  /** A window without what others have stored, signed in unless no role is given. */
   readonly open: (role?: Role) => Promise<Window>
   /** What windows have complained of. A test that provokes a complaint takes it out. */
   readonly complaints: Array<string>
@@ -54,15 +47,6 @@ const fieldsOf = (role: Exclude<Role, "owner">) => ({
   rbac_roles: role === "auditor" || role === "template-admin" ? [role] : []
 })
 
-/** A refusal of the interface is an answer that the screens show. The browser notes it too. */
-const isRefusal = (message: ConsoleMessage): boolean =>
-  /^Failed to load resource: .* status of 4\d\d/.test(message.text()) && message.location().url.includes("/api/")
-
-/** The machine got another network, of containers for example. The console asks again. */
-const networkChange = "net::ERR_NETWORK_CHANGED"
-
-const isNetworkChange = (message: ConsoleMessage): boolean => message.text().includes(networkChange)
-
 /** Starts a server and a browser. */
 export const startConsole = async (
   storage: Layer.Layer<Stored, unknown>,
@@ -82,33 +66,8 @@ export const startConsole = async (
     return known
   }
 
-  const open = async (role?: Role): Promise<Window> => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
-    if (role !== undefined) {
-      const { token } = await person(role)
-      await context.addCookies([{ name: "service_session_token", value: token, url: base, httpOnly: true, sameSite: "Lax" }])
-    }
-    const page = await context.newPage()
-    page.setDefaultTimeout(60_000)
-    page.on("console", (message) => {
-      if (message.type() === "error" && !isRefusal(message) && !isNetworkChange(message))
-        complaints.push(`${page.url()}: ${message.text()}`)
-    })
-    page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`))
-    page.on("request", (request) => {
-      const url = request.url()
-      if (!url.startsWith(`${base}/`) && !/^(?:data|blob|about):/.test(url)) complaints.push(`${page.url()}: a request to ${url}`)
-    })
-    const go = async (path: string): Promise<void> => {
-      const load = () => page.goto(`${base}${path}`)
-      await load().catch((error: unknown) => {
-        if (!String(error).includes(networkChange)) throw error
-        return load()
-      })
-      await page.getByRole("heading", { level: 1 }).first().waitFor()
-    }
-    return { page, context, go }
-  }
+  const openWindow = windowsOf(browser, base, complaints)
+  const open = async (role?: Role): Promise<Window> => openWindow(role === undefined ? undefined : (await person(role)).token)
 
   const restart = async (whileAway: () => Promise<void>): Promise<void> => {
     const { port } = new URL(server.url)
@@ -204,12 +163,12 @@ export const describeConsoleOnEach = (name: string, define: Define, options: Sui
 }
 
 /** The widths that every screen works at. */
-export const widths = [1440, 768, 320] as const
+export const widths = [size.width, 768, 320] as const
 
 /** Expects that nothing of a screen lies outside of its width, at each of the widths. */
 export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   for (const width of widths) {
-    await page.setViewportSize({ width, height: 900 })
+    await page.setViewportSize({ ...size, width })
     const overflowing = await page.evaluate(() =>
       [document.documentElement, ...document.querySelectorAll("main")]
         .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
@@ -217,7 +176,7 @@ export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
     )
     expect([page.url(), width, overflowing]).toStrictEqual([page.url(), width, []])
   }
-  await page.setViewportSize({ width: widths[0], height: 900 })
+  await page.setViewportSize(size)
 }
 
 /** Expects what holds for every screen: no barrier in either theme, and no sideways scroll. */

@@ -36,7 +36,7 @@ describeConsole(
           )
         )
       )
-      const { context, go, page } = await open("auditor")
+      const { close, go, page } = await open("auditor")
       await go("/deployment/insights?zone=UTC&range=week")
       const active = page.getByRole("figure", { name: "Active users of templates" })
       await active.getByRole("img").focus()
@@ -58,17 +58,17 @@ describeConsole(
       await page.getByText("No user has used a workspace in this time.").first().waitFor()
       expect(new URL(page.url()).search).toContain("range=today")
       await page.goBack()
-      await context.close()
+      await close()
       const other = await open("member")
       await other.go("/deployment/insights")
       await other.page.getByText("You have no access to this, or it does not exist").waitFor()
       expect(await other.page.getByRole("link", { name: "Insights" }).count()).toBe(0)
-      await other.context.close()
+      await other.close()
     })
 
     it("have screens, also without a barrier and a sideways scroll where there is nothing yet", async () => {
       const { open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/about")
       const visit = visitorOf(page)
       // `everyScreen.test.ts` measures the screens of a deployment with data
@@ -91,12 +91,12 @@ describeConsole(
         await page.getByText(seen, { exact: true }).first().waitFor()
         if (measured.includes(path)) await expectWellMade(page)
       }
-      await context.close()
+      await close()
     })
 
     it("lead a user to the first part that the user may see", async () => {
       const { open } = console()
-      const { context, go, page } = await open("auditor")
+      const { close, context, go, page } = await open("auditor")
       await go("/deployment")
       await page.waitForURL(/\/deployment\/options$/)
       const parts = page.getByRole("navigation", { name: "Parts of the deployment" })
@@ -122,14 +122,14 @@ describeConsole(
       release()
       await parts.getByRole("link", { name: "Insights" }).waitFor()
       expect(await parts.getByRole("link", { name: "Health" }).count()).toBe(0)
-      await context.close()
+      await close()
     })
 
     it("give groups by claims, and show beforehand what claims would give", async () => {
       const { open, server } = console()
       const { token } = server.owner()
       await server.call("POST", "/organizations/default/groups", { token, body: { name: "engineering", display_name: "Engineering" } })
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/organizations/default/idp-sync")
       const claims = page.getByRole("textbox", { name: "Claims or token" })
       const result = page.getByRole("status").filter({ hasText: "The user would get" })
@@ -170,14 +170,14 @@ describeConsole(
       await page.getByRole("button", { name: "Remove the mapping of devs" }).click()
       await page.getByText("No value is mapped.").waitFor()
       expect(await settings()).toMatchObject({ mapping: {}, regex_filter: "^dev" })
-      await context.close()
+      await close()
       const other = await open("member")
       await other.go("/organizations/default/idp-sync")
       await other.page.getByText("You have no access to this, or it does not exist").waitFor()
       expect(await other.page.getByRole("link", { name: "Provider sync" }).count()).toBe(0)
       await other.go("/about")
       await other.page.getByText("Interface of agents").waitFor()
-      await other.context.close()
+      await other.close()
     })
 
     it("pause the making of prebuilt workspaces, and lead there from the palette", async () => {
@@ -185,7 +185,7 @@ describeConsole(
       const { token } = server.owner()
       // As a first attempt may have left it otherwise
       await server.call("PUT", "/prebuilds/settings", { token, body: { reconciliation_paused: false } })
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/workspaces")
       await page.keyboard.press("Control+k")
       await page.getByRole("dialog").getByRole("combobox").fill("prebuilds")
@@ -203,22 +203,22 @@ describeConsole(
       expect((await server.call("GET", "/prebuilds/settings", { token })).body).toStrictEqual({
         reconciliation_paused: true
       })
-      await context.close()
+      await close()
     })
 
     it("find an option by its words", async () => {
       const { open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/deployment/options")
       await page.getByLabel("Find an option").fill("wildcard url")
       await page.getByText("Wildcard Access URL").waitFor()
       expect(await page.getByText("Autobuild Poll Interval").count()).toBe(0)
-      await context.close()
+      await close()
     })
 
     it("announce something to everyone", async () => {
       const { open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/deployment/appearance")
       await page.getByRole("button", { name: "Add an announcement" }).click()
       await page.getByLabel("Message").fill("The databases move on Sunday.")
@@ -227,13 +227,13 @@ describeConsole(
       const other = await open("member")
       await other.go("/workspaces")
       await other.page.getByText("The databases move on Sunday.").waitFor()
-      await other.context.close()
-      await context.close()
+      await other.close()
+      await close()
     })
 
     it("register an application with a secret that is shown once", async () => {
       const { open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/deployment/oauth2-provider/apps")
       await page.getByRole("button", { name: "New application" }).click()
       const dialog = page.getByRole("dialog")
@@ -249,12 +249,12 @@ describeConsole(
       await page.getByRole("button", { name: "Delete secret" }).waitFor()
       expect(await page.content()).not.toContain(secret)
       await expectWellMade(page)
-      await context.close()
+      await close()
     })
 
     it("make a key for provisioners and a token for a proxy", async () => {
       const { open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/organizations/default/provisioners")
       await page.getByRole("button", { name: "New key" }).click()
       await page.getByRole("dialog").getByLabel("Name").fill("builders")
@@ -271,7 +271,7 @@ describeConsole(
       await page.getByRole("heading", { name: "Copy the token now" }).waitFor()
       await page.getByRole("button", { name: "Done" }).click()
       await page.getByText("Never connected").waitFor()
-      await context.close()
+      await close()
     })
   },
   { provisioner: testEngines }

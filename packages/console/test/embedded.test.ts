@@ -7,7 +7,7 @@ describeConsole(
   (console) => {
     it("has the host's path, name, colours and entry, in both themes", async () => {
       const { base, open } = console()
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/workspaces")
       expect(new URL(page.url()).pathname).toBe("/desk/workspaces")
       expect(await page.title()).toBe("Workspaces · Example")
@@ -28,18 +28,18 @@ describeConsole(
       await page.reload()
       await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor()
       await expectWellMade(page)
-      await context.close()
+      await close()
     })
 
     it("moves nothing for users who want no motion", async () => {
-      const { context, go, page } = await console().open("owner")
+      const { close, go, page } = await console().open("owner")
       await go("/desk/workspaces")
       await page.keyboard.press("Control+k")
       await page.getByRole("dialog").waitFor()
       const longest = () =>
         page.evaluate(() => Math.max(0, ...document.getAnimations().map((each) => Number(each.effect?.getComputedTiming().duration ?? 0))))
       expect(await longest()).toBeLessThan(1)
-      await context.close()
+      await close()
     })
   },
   {

@@ -97,7 +97,7 @@ describeConsole(
     const check = async (role: Role, part: typeof screens): Promise<void> => {
       const { complaints, open, server } = console()
       const places = await seedsOf(server)
-      const { context, go, page } = await open(role)
+      const { close, go, page } = await open(role)
       await go("/about")
       const visit = visitorOf(page)
       const wrong: Array<readonly [screen: string, flaw: string]> = []
@@ -121,7 +121,7 @@ describeConsole(
       expect(shut.toSorted()).toStrictEqual(refused[role].filter((name) => names.has(name)).toSorted())
       // Otherwise the texts that attack are somewhere else than they should be
       if (names.has("templates")) expect(attacks > 0).toBe(role !== "nobody")
-      await context.close()
+      await close()
     }
 
     for (const role of Object.keys(refused) as ReadonlyArray<Role>)

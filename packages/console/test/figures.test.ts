@@ -7,7 +7,8 @@ import { expect, it } from "vitest"
 import { aTemplate } from "../../../test/http/templates.js"
 import { aWorkspace } from "../../../test/http/workspaceCalls.js"
 import { testEngines } from "../../../test/outside/engine.js"
-import { describeConsole, type Window } from "./browser.js"
+import { describeConsole } from "./browser.js"
+import type { Window } from "./windows.js"
 import { nextPicture } from "./visiting.js"
 
 const count = 10_000

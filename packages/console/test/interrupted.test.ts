@@ -14,7 +14,7 @@ describeConsole(
       const { open, person, server } = console()
       const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "seen" })
       await aWorkspace(server, template, await person("template-admin"), { name: "shared" })
-      const { context, go, page } = await open("template-admin")
+      const { close, context, go, page } = await open("template-admin")
       await go("/workspaces")
       const row = page.getByRole("row", { name: /shared/ })
       await row.getByText("Running").last().waitFor()
@@ -26,14 +26,14 @@ describeConsole(
       await other.getByRole("menuitem", { name: "Sign out" }).click()
       await other.getByRole("button", { name: "Sign out" }).click()
       await page.waitForURL(/\/login\?redirect=/)
-      await context.close()
+      await close()
     })
 
     it("keep the user's input when the session ends, until the next login", async () => {
       const { complaints, open, server } = console()
       const fields = { username: "writer", email: "writer@example.com" }
       const { token } = await server.aPerson({ fields, password, organizationRoles: [] })
-      const { context, page } = await open()
+      const { close, context, page } = await open()
       await context.addCookies([{ name: "service_session_token", value: token, url: console().base, httpOnly: true, sameSite: "Lax" }])
       await page.goto(`${console().base}/settings/account`)
       await page.getByLabel("Name optional").fill("A long thought")
@@ -54,7 +54,7 @@ describeConsole(
       await page.getByText("Saved").waitFor()
       // The browser notes streams that were refused
       complaints.splice(0)
-      await context.close()
+      await close()
     })
 
     it("disable the actions of a selection while one of them runs", async () => {
@@ -62,7 +62,7 @@ describeConsole(
       const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "bulk" })
       const member = await person("member")
       for (const name of ["one", "two"]) await aWorkspace(server, template, member, { name })
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/workspaces?filter=template:bulk owner:me")
       await page.getByRole("row", { name: /two/ }).waitFor()
       await page.getByRole("checkbox", { name: "Select loaded rows" }).check()
@@ -78,12 +78,12 @@ describeConsole(
       release()
       await bar.waitFor({ state: "detached" })
       await page.getByRole("row", { name: /one/ }).getByText("Stopped").last().waitFor()
-      await context.close()
+      await close()
     })
 
     it("ask again for the files of a screen that failed to load", async () => {
       const { complaints, open } = console()
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/workspaces")
       let failures = 0
       await page.route(/\/assets\/OrganizationList-[^/]*\.js$/, (route) => {
@@ -94,12 +94,12 @@ describeConsole(
       await page.getByRole("heading", { level: 1, name: "Organizations" }).waitFor()
       expect(failures).toBe(2)
       expect(complaints.splice(0).filter((complaint) => !complaint.includes("ERR_FAILED"))).toStrictEqual([])
-      await context.close()
+      await close()
     })
 
     it("keep the page and what is typed when a part's files are gone", async () => {
       const { complaints, open } = console()
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await page.route(/\/assets\/Palette-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }))
       await go("/settings/account")
       await page.getByLabel("Name optional").fill("A long thought")
@@ -114,7 +114,7 @@ describeConsole(
       await page.getByRole("dialog").waitFor()
       // The browser notes the files that are gone
       complaints.splice(0)
-      await context.close()
+      await close()
     })
 
     it("change nothing but what is remembered where the browser forbids storage and clipboard", async () => {

@@ -39,7 +39,7 @@ describeConsoleOnEach(
       const { base, open, server } = console()
       await server.aPerson({ fields: { username: "ada", email: "ada@example.com" }, password, organizationRoles: [] })
       await aTemplate(server, { started: [{ name: "machine" }] }, { name: "form", display_name: "Form" })
-      const { context, page } = await open()
+      const { close, page } = await open()
       await page.goto(`${base}/workspaces`)
       await page.waitForURL(/\/login\?redirect=/)
       await typeInto(page, page.getByLabel("Email address"), "ada@example.com")
@@ -74,7 +74,7 @@ describeConsoleOnEach(
       await typeInto(page, dialog.getByLabel("Type keyed to confirm"), "keyed")
       await press(page, dialog.getByRole("button", { name: "Delete workspace" }))
       await page.getByText("This workspace was deleted").waitFor()
-      await context.close()
+      await close()
     })
 
     it("goes on where it was when the server is restarted", async () => {
@@ -84,7 +84,7 @@ describeConsoleOnEach(
         { parameters: [{ name: "size", display_name: "Size", default_value: "2", mutable: true }], started: [{ name: "machine" }] },
         { name: "lasting", display_name: "Lasting" }
       )
-      const { context, go, page } = await open("member")
+      const { close, context, go, page } = await open("member")
       await go("/new")
       await page.getByRole("link", { name: /^Lasting/ }).click()
       await page.getByLabel("Name", { exact: true }).fill("kept")
@@ -108,7 +108,7 @@ describeConsoleOnEach(
       await other.getByText("Connection lost").waitFor({ state: "detached" })
       // The browser notes each call that found no server
       expect(complaints.splice(0).filter((complaint) => !/ERR_CONNECTION|WebSocket|EventSource/.test(complaint))).toStrictEqual([])
-      await context.close()
+      await close()
     })
   },
   { provisioner: testEngines }

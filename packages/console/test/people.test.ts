@@ -9,7 +9,7 @@ describeConsole("the people of a deployment", (console) => {
   it("have screens, also without a barrier and a sideways scroll where there is nothing yet", async () => {
     const { open, server } = console()
     await server.aMember({ username: "hostile", email: "hostile@example.com", name: hostile })
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/about")
     const visit = visitorOf(page)
     // `everyScreen.test.ts` measures the screens of a deployment with data
@@ -32,13 +32,13 @@ describeConsole("the people of a deployment", (console) => {
       await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
       if (measured.includes(path)) await expectWellMade(page)
     }
-    await context.close()
+    await close()
   })
 
   it("are created, suspended, given roles and deleted", async () => {
     const { open, server } = console()
     const { token } = server.owner()
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/deployment/users")
     await page.getByRole("button", { name: "New user" }).click()
     const dialog = page.getByRole("dialog")
@@ -78,14 +78,14 @@ describeConsole("the people of a deployment", (console) => {
     await remove.click()
     await page.getByText("grace was deleted").waitFor()
     expect((await server.call("GET", "/users/grace", { token })).status).toBe(404)
-    await context.close()
+    await close()
   })
 
   it("join groups, and hold roles that an organization made", async () => {
     const { open, person, server } = console()
     const { token } = server.owner()
     await person("member")
-    const { context, go, page } = await open("owner")
+    const { close, go, page } = await open("owner")
     await go("/organizations/default/groups")
     await page.getByRole("button", { name: "New group" }).click()
     await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("platform")
@@ -116,13 +116,13 @@ describeConsole("the people of a deployment", (console) => {
     await page.getByRole("dialog").getByRole("button", { name: "Save role" }).click()
     await page.getByText("The roles were changed").waitFor()
     await page.getByRole("row", { name: /releaser/ }).waitFor()
-    await context.close()
+    await close()
   })
 
   it("read the audit log with its differences", async () => {
     const { open, server } = console()
     await server.call("POST", "/organizations/default/groups", { token: server.owner().token, body: { name: "audited" } })
-    const { context, go, page } = await open("auditor")
+    const { close, go, page } = await open("auditor")
     await go("/audit")
     const filter = page.getByRole("combobox", { name: "Filter entries" })
     await filter.fill("resource_type:group action:create")
@@ -134,12 +134,12 @@ describeConsole("the people of a deployment", (console) => {
     await filter.fill("foo:bar")
     await filter.press("Enter")
     await page.getByRole("alert").waitFor()
-    await context.close()
+    await close()
   })
 
   it("ask again who they are when the first answer was a failure", async () => {
     const { complaints, open } = console()
-    const { context, go, page } = await open("member")
+    const { close, go, page } = await open("member")
     await page.route("**/api/v2/users/me", (route) => route.fulfill({ status: 418, json: { message: "Not now." } }))
     await go("/workspaces")
     await page.getByText("Not now.").waitFor()
@@ -148,12 +148,12 @@ describeConsole("the people of a deployment", (console) => {
     await page.getByRole("heading", { level: 1, name: "Workspaces" }).waitFor()
     // The router notes what a screen threw
     expect(complaints.splice(0).filter((complaint) => !complaint.includes("Not now."))).toStrictEqual([])
-    await context.close()
+    await close()
   })
 
   it("see only what they may", async () => {
     const { open } = console()
-    const { context, go, page } = await open("member")
+    const { close, go, page } = await open("member")
     await go("/organizations")
     expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0)
     expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0)
@@ -163,6 +163,6 @@ describeConsole("the people of a deployment", (console) => {
       await go(path)
       await page.getByText("You have no access to this, or it does not exist").first().waitFor()
     }
-    await context.close()
+    await close()
   })
 })

@@ -27,12 +27,12 @@ describeConsole(
       await member.page.getByText("A user who may create templates adds the first one.").waitFor()
       expect(await member.page.getByRole("link", { name: "Add a starter template" }).count()).toBe(0)
       await expectWellMade(member.page)
-      await member.context.close()
+      await member.close()
       const owner = await open("owner")
       await owner.go("/tasks")
       await owner.page.getByRole("link", { name: "Add a starter template" }).click()
       await owner.page.getByRole("heading", { level: 1, name: "Starter templates" }).waitFor()
-      await owner.context.close()
+      await owner.close()
     })
 
     it("begin with a prompt, are talked with, paused and resumed with another prompt", async () => {
@@ -40,7 +40,7 @@ describeConsole(
       const agent = Uuid.Uuid.make(crypto.randomUUID())
       await aTaskTemplate(server, { token: agent, url: app.url }, { name: "chat", display_name: "Chat", description: hostile })
       const member = await person("member")
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/tasks")
       const start = page.getByRole("button", { name: "Start task" })
       await start.waitFor()
@@ -108,7 +108,7 @@ describeConsole(
       const auditor = await open("auditor")
       await auditor.go(`/tasks/member/${name}`)
       await auditor.page.getByText("You have no access to this, or it does not exist").waitFor()
-      await auditor.context.close()
+      await auditor.close()
 
       await page.getByText("Starting", { exact: true }).first().waitFor()
       await page.getByRole("button", { name: "More actions" }).click()
@@ -116,7 +116,7 @@ describeConsole(
       await page.getByRole("dialog").getByRole("button", { name: "Delete task" }).click()
       await page.waitForURL(/\/tasks$/)
       await page.getByRole("heading", { name: "No tasks yet" }).waitFor()
-      await context.close()
+      await close()
     })
 
     it("show why their workspace failed, and try again", async () => {
@@ -141,7 +141,7 @@ describeConsole(
         },
         { name: "fragile", display_name: "Fragile" }
       )
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/tasks")
       await page.getByRole("combobox", { name: "Template" }).click()
       await page.getByRole("option", { name: /Fragile/ }).click()
@@ -154,14 +154,14 @@ describeConsole(
       await page.getByRole("link", { name: "Show log" }).waitFor()
       await page.getByRole("alert").getByRole("button", { name: "Try again" }).click()
       await page.getByText(/^Resuming/).waitFor()
-      await context.close()
+      await close()
     })
 
     it("are deleted many at a time", async () => {
       const { open, server } = console()
       const template = await aTaskTemplate(server, { url: app.url }, { name: "many" })
       for (const name of ["one", "two", "three"]) await aTask(server, template, server.owner(), { name, display_name: name })
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/tasks")
       await page.getByRole("row", { name: /three/ }).waitFor()
       await page.getByRole("checkbox", { name: "Select one" }).check()
@@ -173,7 +173,7 @@ describeConsole(
       await page.getByText("1 task", { exact: true }).waitFor()
       await page.getByRole("button", { name: "Failed" }).click()
       await page.getByRole("link", { name: "Break" }).waitFor()
-      await context.close()
+      await close()
     })
   },
   { provisioner: Layer.merge(testEngines, loopbackDialer) }

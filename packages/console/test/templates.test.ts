@@ -23,7 +23,7 @@ describeConsole(
       )
       await anImportedVersion(server, { started: [{ name: "machine" }] }, { template_id: template.id, name: "second", message: hostile })
       await anImportedVersion(server, { fails: "parse" }, { template_id: template.id, name: "broken" })
-      const { context, go, page } = await open("template-admin")
+      const { close, go, page } = await open("template-admin")
       await go("/templates?filter=name:shown")
       await page.getByText("1 template", { exact: true }).waitFor()
       // The order that the user chose stays in the window
@@ -90,7 +90,7 @@ describeConsole(
       expect((await server.call("GET", `/templates/${template.id}`, { token })).body).not.toMatchObject({
         active_version_id: template.active_version_id
       })
-      await context.close()
+      await close()
     })
 
     it("have settings, a schedule, permissions and variables", async () => {
@@ -191,7 +191,7 @@ describeConsole(
     it("are added from a starter, and their source is edited, built, looked at and published", async () => {
       const { open, server } = console()
       const { token } = server.owner()
-      const { context, go, page } = await open("template-admin")
+      const { close, context, go, page } = await open("template-admin")
       await go("/starter-templates")
       await page
         .getByRole("button", { name: /^Add template/ })
@@ -308,12 +308,12 @@ describeConsole(
       await page.getByRole("tab", { name: "Changes" }).click()
       await page.getByRole("button", { name: /^Show \d+ equal lines/ }).waitFor()
       expect((await page.locator(".diff-number").first().boundingBox())?.width).toBe(48)
-      await context.close()
+      await close()
     })
 
     it("are made of an uploaded archive, and say what is wrong with one", async () => {
       const { open } = console()
-      const { context, go, page } = await open("template-admin")
+      const { close, go, page } = await open("template-admin")
       await go("/starter-templates")
       const chooser = page.getByLabel("Upload archive").last()
       await chooser.setInputFiles({ name: "broken.tar", mimeType: "", buffer: Buffer.alloc(2_000, 99) })
@@ -336,7 +336,7 @@ describeConsole(
       await dialog.getByRole("heading", { name: "Add My Own.tar.gz" }).waitFor()
       await dialog.getByRole("button", { name: "Add template" }).click()
       await page.waitForURL(/\/templates\/default\/my-own\/workspace$/)
-      await context.close()
+      await close()
     })
 
     it("are used by members, who change nothing of them", async () => {
@@ -344,7 +344,7 @@ describeConsole(
       await person("auditor")
       const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "used" })
       await aTemplate(server, {}, { name: "closed", disable_everyone_group_access: true })
-      const { context, go, page } = await open("auditor")
+      const { close, go, page } = await open("auditor")
       await go("/templates/default/used")
       await page.getByRole("link", { name: "Create workspace" }).waitFor()
       const parts = page.getByRole("navigation", { name: "Parts of the template" })
@@ -355,7 +355,7 @@ describeConsole(
       await page.keyboard.press("Escape")
       await go("/templates/default/used/settings")
       await page.getByRole("heading", { name: "You have no access to this, or it does not exist" }).waitFor()
-      await context.close()
+      await close()
 
       const other = await open("nobody")
       await other.page.goto(`${base}/templates/default/${template.name}`)
@@ -363,7 +363,7 @@ describeConsole(
       await other.go("/templates")
       await other.page.getByRole("heading", { name: "No templates yet" }).waitFor()
       await expectWellMade(other.page)
-      await other.context.close()
+      await other.close()
     })
   },
   {

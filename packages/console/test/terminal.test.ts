@@ -62,7 +62,7 @@ describeConsole(
 
     it("keeps its shells over a reload, a lost connection and a new name", async () => {
       const { complaints, open } = console()
-      const { context, go, page } = await open("member")
+      const { close, context, go, page } = await open("member")
       await context.grantPermissions(["clipboard-read", "clipboard-write"])
       await go("/@member/inside")
       await page.getByText("Ready", { exact: true }).waitFor()
@@ -123,12 +123,12 @@ describeConsole(
       await page.getByText("The shell has ended.").waitFor({ state: "detached" })
       await screen(page).filter({ hasText: "$" }).waitFor()
       await enter(page, "cat pid", shell)
-      await context.close()
+      await close()
     })
 
     it("shows, edits, uploads and removes files, and notices that another has changed one", async () => {
       const { open, server } = console()
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/workspaces")
       await page.keyboard.press("Control+k")
       await page.getByRole("combobox", { name: "Command palette" }).fill("inside fil")
@@ -207,11 +207,11 @@ describeConsole(
       await page.getByRole("menuitem", { name: "Delete" }).click()
       await dialog.getByRole("button", { name: "Delete" }).click()
       await page.getByRole("link", { name: "work", exact: true }).waitFor({ state: "detached" })
-      await context.close()
+      await close()
     })
 
     it("runs a command that can be stopped, and shares the port that it listens on", async () => {
-      const { context, go, page } = await console().open("member")
+      const { close, go, page } = await console().open("member")
       await go("/@member/inside/processes")
       await page.getByLabel("Command").fill("echo out; echo wrong >&2; exit 3")
       await page.keyboard.press("Enter")
@@ -245,13 +245,13 @@ describeConsole(
       // The workspace has a button of the same name
       await page.locator(".section").filter({ has: log }).getByRole("button", { name: "Stop", exact: true }).click()
       await page.getByText("Ended by SIGTERM").first().waitFor()
-      await context.close()
+      await close()
 
       // Another member sees nothing of it
       const other = await console().open("nobody")
       await other.page.goto(`${console().base}/@member/inside/files`)
       await other.page.getByText("You have no access to this, or it does not exist").waitFor()
-      await other.context.close()
+      await other.close()
     })
   },
   {

@@ -23,41 +23,75 @@ interface RouterWindow {
   }
 }
 
-const unrest = (): Unrest => {
-  const state = (window as unknown as RouterWindow).__TSR_ROUTER__?.state
-  return {
-    isMoving: state?.status !== "idle" || state.location.href !== state.resolvedLocation?.href,
-    heading: document.querySelector("h1")?.textContent ?? undefined,
-    placeholders: document.querySelectorAll('main .skeleton, main [aria-busy="true"]').length
-  }
-}
-
 /** Settles when the browser has drawn. */
 export const nextPicture = (): Promise<void> =>
   new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve))
   })
 
+/**
+ * Goes to a screen, if one is given, and waits until it has a heading and no skeleton. A screen that is quiet twice, with a picture between, has drawn
+ * what it was given. Answers what keeps it from being quiet after so many milliseconds. It runs in the page: each question from outside takes as long
+ * as a picture.
+ */
+const rest = async ([path, longest]: readonly [path: string | undefined, longest: number]): Promise<Unrest | undefined> => {
+  if (path !== undefined) history.pushState(null, "", path)
+  const end = performance.now() + longest
+  for (let looks = 0, quiet = 0; ; looks++) {
+    await new Promise<void>((resolve) => {
+      if (looks > 0 && quiet === 0) setTimeout(resolve, 25)
+      else requestAnimationFrame(() => setTimeout(resolve))
+    })
+    const state = (window as unknown as RouterWindow).__TSR_ROUTER__?.state
+    const seen = {
+      isMoving: state?.status !== "idle" || state.location.href !== state.resolvedLocation?.href,
+      heading: document.querySelector("h1")?.textContent ?? undefined,
+      placeholders: document.querySelectorAll('main .skeleton, main [aria-busy="true"]').length
+    }
+    quiet = !seen.isMoving && seen.heading !== undefined && seen.placeholders === 0 ? quiet + 1 : 0
+    if (quiet === 2) return undefined
+    if (performance.now() > end) return seen
+  }
+}
+
 /** Follows the requests of a page. Returns a function that goes to a screen and waits until it is quiet: it has a heading, no skeleton and no request. */
 export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
   const open = new Set<Request>()
-  page.on("request", (request) => open.add(request))
-  page.on("requestfinished", (request) => open.delete(request))
-  page.on("requestfailed", (request) => open.delete(request))
+  let begun = 0
+  let heard = (): void => {}
+  page.on("request", (request) => {
+    begun += 1
+    open.add(request)
+  })
+  const ended = (request: Request): void => {
+    open.delete(request)
+    if (open.size === 0) heard()
+  }
+  page.on("requestfinished", ended)
+  page.on("requestfailed", ended)
+  const answered = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      heard = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   return async (path) => {
-    await page.evaluate((to) => history.pushState(null, "", to), path)
     const end = Date.now() + longestWait
-    // A screen that is quiet twice, with a picture between, has drawn the last answer
-    for (let quiet = 0; quiet < 2;) {
-      await page.evaluate(nextPicture)
-      const seen = await page.evaluate(unrest)
-      const isQuiet = !seen.isMoving && seen.heading !== undefined && seen.placeholders === 0 && open.size === 0
-      quiet = isQuiet ? quiet + 1 : 0
-      if (Date.now() > end) {
+    let before: number
+    let target: string | undefined = path
+    do {
+      before = begun
+      const seen = await page.evaluate(rest, [target, end - Date.now()] as const)
+      target = undefined
+      if (open.size > 0) await answered(end - Date.now())
+      if (seen !== undefined || open.size > 0) {
         const waiting = Array.from(open, (request) => request.url())
         throw new Error(`${path} is not quiet: ${JSON.stringify({ ...seen, waiting })}`)
       }
-    }
+      // What was asked meanwhile is drawn after its answer
+    } while (begun !== before)
   }
 }
 

@@ -31,10 +31,10 @@ describeConsole(
         ["owner", "Begin with a starter"],
         ["member", "A user who may create templates adds the first one."]
       ] as const) {
-        const { context, go, page } = await open(role)
+        const { close, go, page } = await open(role)
         await go("/new")
         await page.getByText(hint).waitFor()
-        await context.close()
+        await close()
       }
       await aTemplate(
         server,
@@ -120,7 +120,7 @@ describeConsole(
           Effect.provideService(many, Statements, statements)
         )
       )
-      const { context, go, page } = await open("owner")
+      const { close, go, page } = await open("owner")
       await go("/workspaces")
       await page.getByText("10,000 workspaces").waitFor()
       const grid = page.getByRole("grid", { name: "Workspaces" })
@@ -160,7 +160,7 @@ describeConsole(
       await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
       await page.getByRole("dialog").waitFor({ state: "detached" })
       expect(new URL(page.url()).pathname).toBe("/workspaces")
-      await context.close()
+      await close()
     })
 
     it("keep their version when they restart, and take the newest one with the values that it asks for", async () => {
@@ -173,7 +173,7 @@ describeConsole(
       const { token } = server.owner()
       const promoted = await server.call("PATCH", `/templates/${template.id}/versions`, { token, body: { id: version.id } })
       expect(promoted.status).toBe(200)
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await go("/@member/older")
       await page.getByRole("button", { name: "More actions" }).click()
       await page.getByRole("menuitem", { name: "Restart" }).click()
@@ -192,14 +192,14 @@ describeConsole(
       await page.getByText("Update available").waitFor({ state: "detached" })
       await page.getByText("Running", { exact: true }).first().waitFor()
       expect((await getWorkspace(server, id, member)).latest_build).toMatchObject({ template_version_id: version.id })
-      await context.close()
+      await close()
     })
 
     it("of another user are neither listed nor opened without the right to", async () => {
       const { base, open, server } = console()
       const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "private" })
       await aWorkspace(server, template, server.owner(), { name: "secret" })
-      const { context, go, page } = await open("member")
+      const { close, go, page } = await open("member")
       await page.goto(`${base}/@${server.owner().user.username}/secret`)
       await page.getByRole("heading", { name: "You have no access to this, or it does not exist" }).waitFor()
       await expectWellMade(page)
@@ -210,7 +210,7 @@ describeConsole(
       await page.keyboard.type("theme dark")
       await page.keyboard.press("Enter")
       expect(await page.locator("html").getAttribute("data-theme")).toBe("dark")
-      await context.close()
+      await close()
     })
   },
   { provisioner: testEngines }
