@@ -1,7 +1,10 @@
 // The process under test. It serves what its argument says, tells its port, and does what the measuring process asks of it.
 import { createServer } from "node:http"
+import { Session } from "node:inspector/promises"
+import { writeFile } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { inspect } from "node:util"
-import { setFlagsFromString } from "node:v8"
+import { setFlagsFromString, writeHeapSnapshot } from "node:v8"
 import { atelierListener } from "./atelier.mjs"
 import { emptyRouteListener } from "./emptyRoute.mjs"
 
@@ -27,7 +30,19 @@ const usage = async () => {
   return { cpu: process.cpuUsage(), memory: process.memoryUsage() }
 }
 
-const answers = { ...commands, cpu: async () => process.cpuUsage(), usage }
+/** Writes a profile of the processor's time of so many milliseconds. */
+const profile = async ({ file, milliseconds }) => {
+  const session = new Session()
+  session.connect()
+  await session.post("Profiler.enable")
+  await session.post("Profiler.start")
+  await sleep(milliseconds)
+  const { profile } = await session.post("Profiler.stop")
+  session.disconnect()
+  await writeFile(file, JSON.stringify(profile))
+}
+
+const answers = { ...commands, cpu: async () => process.cpuUsage(), profile, snapshot: async ({ file }) => writeHeapSnapshot(file), usage }
 
 process.on("message", async ({ argument, command, id }) => {
   try {

@@ -1,4 +1,5 @@
-// Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--postgres]`.
+// Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--warm-up 60] [--postgres]
+// [--profile DIRECTORY]`, which writes a profile of the server's processor time, and a snapshot of its heap at the end.
 // Agents are connected by their protocol, and report metadata every ten seconds. Meanwhile clients watch workspaces, terminals print a line every second,
 // builds follow each other, and a user asks who it is ten times a second. Prints the server's memory by thirds of the time, errors, and how long `users/me` took.
 // At the end of each third the server collects its garbage, and the memory that is left counts. Exits with 1 if what is in use grows by more than 5 % in the last
@@ -10,6 +11,7 @@ import { builds, workspaces } from "@atelier/client"
 import { Deferred, Effect, Fiber, Logger, Option, Stream } from "effect"
 import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
@@ -32,6 +34,8 @@ const { values } = parseArgs({
     watchers: { type: "string", default: "500" },
     terminals: { type: "string", default: "100" },
     builds: { type: "string", default: "20" },
+    "warm-up": { type: "string", default: "60" },
+    profile: { type: "string" },
     postgres: { type: "boolean", default: false }
   }
 })
@@ -46,7 +50,10 @@ const daemons = 4
 const withTerminals = 10
 
 /** Milliseconds of the load before memory counts: code is loaded, and pools and caches are filled. */
-const warmUp = 60_000
+const warmUp = Number(values["warm-up"]) * 1000
+
+/** The server's processor time is profiled for this long at most, in milliseconds. */
+const longestProfile = 30_000
 
 const errors = new Map()
 const note = (name) => errors.set(name, (errors.get(name) ?? 0) + 1)
@@ -237,11 +244,18 @@ try {
   const memory = []
   const times = []
   const collected = []
+  const processor = []
+  let profiled
   while (collected.length < 4) {
     const asked = performance.now()
     // No call of `users/me` waits for the collection
     if (asked >= begun + warmUp + (collected.length * minutes * 60_000) / 3) {
       collected.push(await collectedOf(deployment))
+      processor.push({ at: performance.now(), cpu: await deployment.ask("cpu") })
+      if (values.profile !== undefined && profiled === undefined) {
+        const milliseconds = Math.min(longestProfile, (minutes * 60_000) / 3)
+        profiled = deployment.ask("profile", { file: join(values.profile, "server.cpuprofile"), milliseconds })
+      }
       continue
     }
     const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2/users/me`, {
@@ -259,6 +273,8 @@ try {
     }
     await sleep(Math.max(0, 100 - took))
   }
+  await profiled
+  if (values.profile !== undefined) await deployment.ask("snapshot", { file: join(values.profile, "server.heapsnapshot") })
   load.isOver = true
   process.stderr.write(`${((performance.now() - begunAt) / 1000).toFixed(0)} s: the load is over\n`)
   const count = (await phase("the last builds", () => Promise.all(builders))).reduce((sum, one) => sum + one, 0)
@@ -269,6 +285,10 @@ try {
   const mean = (figures) => figures.reduce((sum, one) => sum + one, 0) / figures.length
   const thirds = [0, 1, 2].map((number) => mean(memory.slice(number * third, (number + 1) * third)))
   const p99 = percentile(times, 0.99)
+  const shares = processor.slice(1).map(({ at, cpu }, index) => {
+    const before = processor[index]
+    return (cpu.user + cpu.system - before.cpu.user - before.cpu.system) / (at - before.at) / 10
+  })
   process.stdout.write(
     [
       `${minutes} minutes, ${agents} agents, ${watchers} watchers, ${terminals} terminals, ${building} builds at once, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
@@ -278,6 +298,7 @@ try {
           `${titles[name]} after a collection, before and at the end of each third: ${collected.map((one) => one[name].toFixed(1)).join(", ")} MiB`
       ),
       `${times.length} calls of users/me: half below ${percentile(times, 0.5).toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
+      `processor time of the server by thirds: ${shares.map((one) => one.toFixed(0)).join(", ")} % of a core`,
       `${count} builds`,
       `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,
       ""

@@ -2,14 +2,12 @@ import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option,
 import { concatenate } from "../ByteBuffer.js"
 import { type Transport, TransportError } from "../Transport.js"
 import { maximumBacklog, Multiplexer } from "./Multiplexer.js"
+import { sweepEvery, sweptScoped } from "./Sweeps.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
 import type { YamuxStream } from "./YamuxStream.js"
 
 /** How long a ping may take, and how long handing bytes to the connection may. */
 const answerWithin = Duration.seconds(10)
-
-/** How often the connection and the streams are checked for being overdue. */
-const sweepEvery = Duration.seconds(1)
 
 /** Sweeps that a peer which was asked for a sign of life may stay silent for. */
 const silentSweeps = 8
@@ -161,66 +159,57 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
 
     const transmit = writeOver(transport, Runtime.runFork(yield* Effect.runtime<never>()))
 
-    /** Sends what waits, one batch after the other, until the end. */
-    const writing = Effect.async<void, SessionEnded>((resume) => {
-      let isStopped = false
-      const send = (): void => {
-        if (isStopped) return
-        const batch = multiplexer.outbox.take(() => transmit.soon(send))
-        if (batch === undefined) {
-          if (multiplexer.outbox.isOver) resume(Effect.void)
-          return
-        }
-        sendingSince = multiplexer.now()
-        transmit.write(batch.pieces, (error) => {
-          sendingSince = undefined
-          if (error !== undefined) return resume(brokenConnection(error))
-          batch.sent()
-          send()
-        })
-      }
-      send()
-      return Effect.zipRight(
-        Effect.sync(() => {
-          isStopped = true
-        }),
-        transmit.stop
-      )
-    })
+    const written = yield* Deferred.make<void>()
+    let isStopped = false
 
-    const sweeping = Effect.suspend(() => {
+    /** Sends what waits, one batch after the other, until the end. */
+    const send = (): void => {
+      if (isStopped) return
+      const batch = multiplexer.outbox.take(() => transmit.soon(send))
+      if (batch === undefined) {
+        if (multiplexer.outbox.isOver) Deferred.unsafeDone(written, Exit.void)
+        return
+      }
+      sendingSince = multiplexer.now()
+      transmit.write(batch.pieces, (error) => {
+        sendingSince = undefined
+        if (error !== undefined) {
+          Deferred.unsafeDone(ending, Exit.fail(brokenConnection(error)))
+          return Deferred.unsafeDone(written, Exit.void)
+        }
+        batch.sent()
+        send()
+      })
+    }
+    send()
+
+    const sweep = (): void => {
       const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(answerWithin)
       multiplexer.sweep()
       silence += 1
       if (silence === patience) multiplexer.ping()
-      if (silence >= patience + silentSweeps) return doesNotAnswer
-      return overdue ? doesNotRead : Effect.void
-    }).pipe(Effect.delay(sweepEvery), Effect.forever)
-
-    // Not in the scope: it outlives the others to send what is left.
-    const writer = yield* Effect.forkDaemon(Effect.tapErrorCause(writing, (cause) => Deferred.failCause(ending, cause)))
+      if (silence >= patience + silentSweeps) Deferred.unsafeDone(ending, Exit.fail(doesNotAnswer))
+      else if (overdue) Deferred.unsafeDone(ending, Exit.fail(doesNotRead))
+    }
 
     const shutDown = (exit: Exit.Exit<void, SessionEnded>) =>
       Effect.gen(function* () {
+        isOver = true
         const why = whyOver(exit)
         const takesMore = why.reason !== "timeout" && why.reason !== "connection"
         multiplexer.end(why)
         // Interruptible, it would end the shutdown itself if the scope closes in between, and the peer would not learn the reason
-        if (takesMore) yield* Fiber.await(writer).pipe(Effect.disconnect, Effect.timeoutOption(answerWithin))
-        yield* Fiber.interruptFork(writer)
+        if (takesMore) yield* Effect.timeoutOption(Effect.disconnect(Deferred.await(written)), answerWithin)
+        isStopped = true
+        yield* transmit.stop
         const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
         yield* transport.close(result)
         yield* Deferred.done(closed, result)
       })
 
-    yield* reading.pipe(
-      Effect.raceFirst(sweeping),
-      Effect.raceFirst(Deferred.await(ending)),
-      Effect.interruptible,
-      Effect.onExit(shutDown),
-      Effect.forkScoped,
-      Effect.uninterruptible
-    )
+    yield* Deferred.await(ending).pipe(Effect.interruptible, Effect.onExit(shutDown), Effect.forkScoped, Effect.uninterruptible)
+    yield* Effect.forkScoped(Effect.interruptible(Effect.intoDeferred(reading, ending)))
+    yield* sweptScoped(sweep)
 
     return {
       open: openOver(multiplexer),

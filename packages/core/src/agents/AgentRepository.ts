@@ -29,6 +29,12 @@ export interface Startup {
   readonly api_version: string
 }
 
+/** An agent that has shown that it is there, and the connection by which it did. */
+export interface SignOfLife {
+  readonly agentId: WorkspaceAgentId
+  readonly connectionId: Uuid
+}
+
 export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository")<
   AgentRepository,
   {
@@ -50,8 +56,10 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     readonly isLatest: (id: WorkspaceAgentId) => Effect.Effect<boolean>
     /** Notes a new connection; answers whether it is the agent's first. */
     readonly connect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
-    /** Notes a sign of life. One of a connection that the agent has replaced counts for nothing. */
-    readonly touch: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<void>
+    /** Those among the agents that exist and belong to their workspace's latest build. */
+    readonly latestAmong: (ids: ReadonlyArray<WorkspaceAgentId>) => Effect.Effect<ReadonlySet<WorkspaceAgentId>>
+    /** Notes signs of life of any number of agents in one statement. One of a connection that the agent has replaced counts for nothing. */
+    readonly touch: (signs: ReadonlyArray<SignOfLife>, at: Timestamp) => Effect.Effect<void>
     /** Notes the end of a connection; false when the agent has made another one since. */
     readonly disconnect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
     readonly updateStartup: (id: WorkspaceAgentId, startup: Startup, at: Timestamp) => Effect.Effect<void>

@@ -1,7 +1,7 @@
 import { type AgentLifecycle, AgentRepository } from "@atelier/core/agents"
 import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
-import { as } from "../platform/Batch.js"
+import { as, items } from "../platform/Batch.js"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
@@ -39,6 +39,7 @@ const place = {
 const agentWorkspace = row(place)
 const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
 const isLatest = row({ is_latest: boolean })
+const latest = row({ id: uuid })
 const isFirst = row({ is_first: boolean })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
@@ -134,8 +135,32 @@ export const layer = service(
           ),
           Option.exists(({ is_first }) => is_first)
         ),
-      touch: (id, connectionId, at) =>
-        run(sql`UPDATE workspace_agents SET last_connected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId}`),
+      latestAmong: (ids) =>
+        Effect.map(
+          all(
+            latest,
+            sql`SELECT a.id FROM ${items(
+              sql,
+              ids.map((id) => [id])
+            )}
+              JOIN workspace_agents a ON a.id = ${as(sql, "uuid", sql`item.value ->> 0`)}
+              JOIN workspace_resources r ON r.id = a.resource_id
+              JOIN workspace_builds b ON b.job_id = r.job_id
+              JOIN workspaces w ON w.id = b.workspace_id
+              WHERE w.latest_build_id = b.id AND NOT a.deleted AND NOT w.deleted`
+          ),
+          (rows) => new Set(rows.map(({ id }) => id))
+        ),
+      touch: (signs, at) =>
+        run(
+          sql`UPDATE workspace_agents SET last_connected_at = ${at}
+            FROM ${items(
+              sql,
+              // In one order, as a statement of another process may have the same agents
+              signs.map(({ agentId, connectionId }) => [agentId, connectionId]).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
+            )}
+            WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}`
+        ),
       disconnect: (id, connectionId, at) =>
         applied(sql`UPDATE workspace_agents SET disconnected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId} RETURNING id`),
       updateStartup: (id, { api_version, expanded_directory, subsystems, version }, at) =>

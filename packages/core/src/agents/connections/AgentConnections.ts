@@ -1,6 +1,5 @@
-import { Clock, Context, Deferred, Duration, Effect } from "effect"
+import { Context, type Duration, Effect } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import * as Background from "../../platform/background/Background.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
@@ -8,28 +7,23 @@ import type { Uuid } from "../../platform/texts/Uuid.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { observeFirstConnection } from "../reports/AgentMetrics.js"
 import { AgentRepository } from "../AgentRepository.js"
-import { inactivityTimeout } from "../AgentStatus.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
+import { makeChecks, type Retired } from "./ConnectionChecks.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 
-/** Why a connection has to be closed: its agent does not answer, or was replaced by one of a newer build. */
-export type Retired = "unresponsive" | "outdated"
+export type { Retired } from "./ConnectionChecks.js"
 
 /** How long noting the end of a connection may take. */
 const lastWrite: Duration.DurationInput = "30 seconds"
-
-/** Every connection has both loops. A store that is away fails all of them at once, which is one log line. */
-const startPinging = Background.repeating("agent_connection_ping")
-const startChecking = Background.repeating("agent_connection_check")
 
 /** The methods of {@link AgentConnections}. */
 export interface AgentConnectionsService {
   /**
    * Keeps an agent's status while it is connected: run it as long as the connection is open. `current` answers the agent with the owner that its
    * workspace has, `ping` asks the agent for a sign of life, and `isStored` runs once the agent is stored as connected. Completes when the connection has
-   * to be closed. agents-and-apps.md §3.
+   * to be closed. The signs of life of all agents are stored together, once a second. agents-and-apps.md §3.
    */
   readonly monitor: (
     current: () => AgentWorkspace,
@@ -42,7 +36,7 @@ const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
   const ids = yield* Ids
   const { agentConnectionUpdateInterval: interval } = yield* DeploymentOptions
-  const inactive = Duration.toMillis(inactivityTimeout(interval))
+  const checks = yield* makeChecks(interval)
 
   const connect = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
@@ -72,34 +66,9 @@ const make = Effect.gen(function* () {
       ping: Effect.Effect<unknown, unknown>,
       isStored: Effect.Effect<void>
     ) {
-      const { agent_id } = current()
-      const watching = (connectionId: Uuid) =>
-        Effect.gen(function* () {
-          const retired = yield* Deferred.make<Retired>()
-          let answered = yield* Clock.currentTimeMillis
-
-          const pinging = ping.pipe(
-            Effect.zipRight(Clock.currentTimeMillis),
-            Effect.tap((now) => Effect.sync(() => void (answered = now))),
-            Effect.ignore,
-            Effect.delay(interval)
-          )
-          const check = Effect.gen(function* () {
-            const now = yield* Clock.currentTimeMillis
-            if (now - answered > inactive) {
-              yield* Deferred.succeed(retired, "unresponsive")
-              return
-            }
-            yield* repository.touch(agent_id, connectionId, Timestamp.fromMillis(now))
-            if (!(yield* repository.isLatest(agent_id))) yield* Deferred.succeed(retired, "outdated")
-          })
-          yield* startPinging(pinging)
-          yield* startChecking(Effect.delay(check, interval))
-          return yield* Deferred.await(retired)
-        })
       return yield* Effect.acquireUseRelease(
         connect(current()),
-        (connectionId) => Effect.zipRight(isStored, Effect.scoped(watching(connectionId))),
+        (connectionId) => Effect.zipRight(isStored, checks.retirementOf({ agentId: current().agent_id, connectionId, ping })),
         (connectionId) => Effect.suspend(() => disconnect(current(), connectionId))
       )
     })

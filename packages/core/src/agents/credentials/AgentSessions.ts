@@ -12,8 +12,11 @@ import { AgentRepository, type AgentSession } from "../AgentRepository.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
 import { service } from "../../platform/wiring/Standing.js"
 
-/** Subjects kept between requests: one for each agent that calls. */
-const subjectCapacity = 1024
+/**
+ * Subjects kept between requests: one for each agent that calls. More than one process has connected: each of these is judged again every 20 seconds, and
+ * its connection keeps the subject in any case.
+ */
+const subjectCapacity = 16_384
 
 const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or a newer build of its workspace has replaced it." })
 

@@ -37,6 +37,12 @@ const interval = Duration.seconds(1)
 /** Rounds of that interval after which watchers are told in any case. */
 const roundsBetweenRefreshes = 5
 
+/** Agents whose keys are kept: more than one process has connected, as each of them reports every few seconds. */
+const knownAgents = 16_384
+
+/** Different sets of keys that are kept. */
+const knownSets = 256
+
 const viewAt =
   (now: Timestamp.Timestamp) =>
   (row: AgentMetadata): MetadataView => ({
@@ -86,14 +92,18 @@ const make = Effect.gen(function* () {
       ).pipe(Effect.provideService(EventBus, bus))
   })
 
-  /** The keys each agent has, which never change: unknown ones must not crowd out others' values. */
-  const known = Lru.make<WorkspaceAgentId, ReadonlySet<string>>(1024)
+  /** The keys each agent has, which never change: unknown ones must not crowd out others' values. Agents of one template have theirs in common. */
+  const known = Lru.make<WorkspaceAgentId, ReadonlySet<string>>(knownAgents)
+  const sets = Lru.make<string, ReadonlySet<string>>(knownSets)
   const keysOf = (id: WorkspaceAgentId): Effect.Effect<ReadonlySet<string>> =>
     Effect.suspend(() => {
       const keys = known.get(id)
       if (keys !== undefined) return Effect.succeed(keys)
       return Effect.map(repository.ofAgent(id), (rows) => {
-        const found = new Set(rows.map(({ key }) => key))
+        const names = rows.map(({ key }) => key)
+        const text = JSON.stringify(names)
+        const found = sets.get(text) ?? new Set(names)
+        sets.set(text, found)
         known.set(id, found)
         return found
       })

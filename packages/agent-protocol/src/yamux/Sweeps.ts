@@ -1,0 +1,38 @@
+/** Sweeps of all sessions of a process by one fiber: with a fiber and a timer for each, thousands of sessions take a tenth of a core at rest. */
+import { type Clock, Context, Duration, Effect, type Scope } from "effect"
+
+/** How often the connections and the streams of a session are checked for being overdue. */
+export const sweepEvery = Duration.seconds(1)
+
+/** The sweeps of the open sessions, by the clock that they go by. */
+const sweepsOf = new WeakMap<Clock.Clock, Set<() => void>>()
+
+/** Sweeps until there are no sessions. */
+const sweeping = (clock: Clock.Clock, sweeps: Set<() => void>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    for (const sweep of sweeps) sweep()
+    if (sweeps.size > 0) return Effect.delay(sweeping(clock, sweeps), sweepEvery)
+    sweepsOf.delete(clock)
+    return Effect.void
+  })
+
+/** Calls a function, which must not throw, after at most a second and then every second, until the scope closes. */
+export const sweptScoped = (sweep: () => void): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      const known = sweepsOf.get(clock)
+      const sweeps = known ?? new Set<() => void>()
+      // A function of its own for each call, so that each ends by itself
+      const own = (): void => sweep()
+      yield* Effect.addFinalizer(() => Effect.sync(() => sweeps.delete(own)))
+      sweeps.add(own)
+      if (known !== undefined) return
+      sweepsOf.set(clock, sweeps)
+      // Without the services of the session that is the first one: they would be kept as long as there is any
+      yield* Effect.delay(sweeping(clock, sweeps), sweepEvery).pipe(
+        Effect.mapInputContext((_: Context.Context<never>) => Context.empty()),
+        Effect.forkDaemon
+      )
+    })
+  )
