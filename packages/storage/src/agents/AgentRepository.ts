@@ -157,7 +157,9 @@ export const layer = service(
             FROM ${items(
               sql,
               // In one order, as a statement of another process may have the same agents
-              signs.map(({ agentId, connectionId }) => [agentId, connectionId]).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
+              signs
+                .map(({ agentId, connectionId }) => [agentId, connectionId])
+                .toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
             )}
             WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}`
         ),

@@ -11,20 +11,26 @@ import { agentServices } from "../services.js"
 /** Whether the store is away for the signs of life of agents. */
 let isAway = false
 
+/** The agents whose signs of life were stored together. */
+let touched: Array<ReadonlyArray<string>> = []
+
 const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
   Layer.map(database, (context) => {
     const repository = Context.get(context, AgentRepository)
-    const touch: typeof repository.touch = (...args) =>
-      isAway ? Effect.die(new StoreUnavailable({ reason: "away", cause: undefined })) : repository.touch(...args)
+    const touch: typeof repository.touch = (signs, at) =>
+      Effect.suspend(() => {
+        if (isAway) return Effect.die(new StoreUnavailable({ reason: "away", cause: undefined }))
+        touched.push(signs.map(({ agentId }) => agentId))
+        return repository.touch(signs, at)
+      })
     return Context.add(context, AgentRepository, { ...repository, touch })
   })
 
-/** Waits until pings and checks sleep for the next 15 seconds: they may wait for the store, and a clock that moved before that would make them late. */
-const untilAsleep = (fibers: number) =>
-  Effect.gen(function* () {
-    const due = (yield* Clock.currentTimeMillis) + 15_000
-    yield* until(TestClock.sleeps(), (times) => Chunk.size(Chunk.filter(times, (time) => time === due)) >= fibers)
-  })
+/** Waits until the next check sleeps until it is due: it may wait for the store, and a clock that moved before that would make it late. */
+const untilAsleep = Effect.gen(function* () {
+  const now = yield* Clock.currentTimeMillis
+  yield* until(TestClock.sleeps(), (times) => Chunk.some(times, (time) => time > now && time <= now + 15_000))
+})
 
 for (const [name, database] of databases) {
   layer(agentServices(failing(database)))(`connections on ${name}`, (it) => {
@@ -36,7 +42,7 @@ for (const [name, database] of databases) {
         const { monitor } = yield* AgentConnections
         const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping, Effect.void)))
         const connected = yield* Stream.runHead(events)
-        yield* untilAsleep(2)
+        yield* untilAsleep
         return { ...agent, connected, fiber }
       })
 
@@ -54,7 +60,7 @@ for (const [name, database] of databases) {
           expect(yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === seen)).toMatchObject({
             first_connected_at: began
           })
-          yield* untilAsleep(2)
+          yield* untilAsleep
         }
         const events = yield* Events.subscribe(workspaceEvents(owner.id))
         yield* TestClock.adjust("1 second")
@@ -86,12 +92,22 @@ for (const [name, database] of databases) {
         for (let round = 1; round <= 2; round++) {
           yield* TestClock.adjust("15 seconds")
           yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at === Timestamp.fromMillis(start + round * 15_000))
-          // A ping is still under way
-          yield* untilAsleep(1)
+          yield* untilAsleep
         }
         yield* TestClock.adjust("15 seconds")
         expect(yield* Fiber.join(fiber)).toBe("unresponsive")
         expect((yield* rowOf(id)).disconnected_at).toBe(yield* Timestamp.now)
+      })
+    )
+
+    it.scoped("are noted together, those of agents that are due at the same time", () =>
+      Effect.gen(function* () {
+        const agents = yield* Effect.all([monitored(Effect.void), monitored(Effect.void), monitored(Effect.void)])
+        const began = yield* Timestamp.now
+        touched = []
+        yield* TestClock.adjust("15 seconds")
+        for (const { id } of agents) yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== began)
+        expect(touched.filter((ids) => agents.some(({ id }) => ids.includes(id)))).toHaveLength(1)
       })
     )
 
