@@ -31,7 +31,7 @@ export const sweptScoped = (sweep: () => void): Effect.Effect<void, never, Scope
       sweepsOf.set(clock, sweeps)
       // Without the services of the session that is the first one: they would be kept as long as there is any
       yield* Effect.delay(sweeping(clock, sweeps), sweepEvery).pipe(
-        Effect.mapInputContext((_: Context.Context<never>) => Context.empty()),
+        Effect.mapInputContext<never, never>(() => Context.empty()),
         Effect.forkDaemon
       )
     })

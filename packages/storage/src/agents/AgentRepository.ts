@@ -1,7 +1,6 @@
 import { type AgentLifecycle, AgentRepository } from "@atelier/core/agents"
 import { Effect, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
-import { as, items } from "../platform/Batch.js"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
@@ -10,6 +9,7 @@ import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 import { service } from "@atelier/core/platform"
 import { Statements } from "../platform/Statements.js"
 import { agentApps } from "./AgentApps.js"
+import { connectionsOfAgents } from "./ConnectionsOfAgents.js"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -38,9 +38,6 @@ const place = {
 
 const agentWorkspace = row(place)
 const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
-const isLatest = row({ is_latest: boolean })
-const latest = row({ id: uuid })
-const isFirst = row({ is_first: boolean })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
 const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status: text(), is_claim: boolean })
@@ -93,6 +90,7 @@ export const layer = service(
 
     return AgentRepository.of({
       ...agentApps(sql),
+      ...connectionsOfAgents(sql),
       claimOf: (workspaceId) =>
         first(
           claim,
@@ -113,58 +111,6 @@ export const layer = service(
           }))
         ),
       byId: (id) => first(agentWorkspace, byId(id)),
-      isLatest: (id) =>
-        Effect.map(
-          first(
-            isLatest,
-            sql`SELECT w.latest_build_id = b.id AS is_latest FROM workspace_agents a
-              JOIN workspace_resources r ON r.id = a.resource_id
-              JOIN workspace_builds b ON b.job_id = r.job_id
-              JOIN workspaces w ON w.id = b.workspace_id
-              WHERE a.id = ${id} AND NOT a.deleted AND NOT w.deleted`
-          ),
-          Option.exists(({ is_latest }) => is_latest)
-        ),
-      connect: (id, connectionId, at) =>
-        Effect.map(
-          first(
-            isFirst,
-            sql`UPDATE workspace_agents SET first_connected_at = coalesce(first_connected_at, ${at}), last_connected_at = ${at},
-                connection_id = ${connectionId}
-              WHERE id = ${id} RETURNING first_connected_at = ${as(sql, "timestamp", sql`${at}`)} AS is_first`
-          ),
-          Option.exists(({ is_first }) => is_first)
-        ),
-      latestAmong: (ids) =>
-        Effect.map(
-          all(
-            latest,
-            sql`SELECT a.id FROM ${items(
-              sql,
-              ids.map((id) => [id])
-            )}
-              JOIN workspace_agents a ON a.id = ${as(sql, "uuid", sql`item.value ->> 0`)}
-              JOIN workspace_resources r ON r.id = a.resource_id
-              JOIN workspace_builds b ON b.job_id = r.job_id
-              JOIN workspaces w ON w.id = b.workspace_id
-              WHERE w.latest_build_id = b.id AND NOT a.deleted AND NOT w.deleted`
-          ),
-          (rows) => new Set(rows.map(({ id }) => id))
-        ),
-      touch: (signs, at) =>
-        run(
-          sql`UPDATE workspace_agents SET last_connected_at = ${at}
-            FROM ${items(
-              sql,
-              // In one order, as a statement of another process may have the same agents
-              signs
-                .map(({ agentId, connectionId }) => [agentId, connectionId])
-                .toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
-            )}
-            WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}`
-        ),
-      disconnect: (id, connectionId, at) =>
-        applied(sql`UPDATE workspace_agents SET disconnected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId} RETURNING id`),
       updateStartup: (id, { api_version, expanded_directory, subsystems, version }, at) =>
         run(
           sql`UPDATE workspace_agents SET version = ${version}, expanded_directory = ${expanded_directory},
