@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 
 /** Where they lie below the folder of the program, by the names under which the code looks for them. */
 const places = {
-  "@atelier/agent/main": "own/agent/program.js",
+  "@atelier/agent/main": "own/agent/program.cjs",
   "@atelier/console/package.json": "own/console/package.json",
   "@atelier/http/package.json": "own/http/package.json",
   "@atelier/templates/package.json": "own/templates/package.json"

@@ -9,5 +9,4 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: the agent needs >=${leastNode.join(".")}\n`)
   process.exit(1)
 }
-const { run } = await import("./run.js")
-run()
+void import("./run.js").then(({ run }) => run())

@@ -130,7 +130,7 @@ describe.skipIf(!existsSync(program))("the program", () => {
     })
   )
 
-  it.each(["program.js", "download.mjs"])("names a Node that is too old before anything else: %s", async (name) => {
+  it.each(["program.cjs", "download.mjs"])("names a Node that is too old before anything else: %s", async (name) => {
     const old = `data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.18.3" })`
     const file = fileURLToPath(new URL(`../dist/${name}`, import.meta.url))
     // Without the variables that it would ask for next

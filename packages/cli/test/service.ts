@@ -18,7 +18,7 @@ import { freePort } from "../../atelier/test/Server.js"
 import { runIn, type Surroundings } from "../src/run.js"
 
 export const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
-const agent = fileURLToPath(new URL("../../agent/dist/program.js", import.meta.url))
+const agent = fileURLToPath(new URL("../../agent/dist/program.cjs", import.meta.url))
 
 export const password = "correct horse battery"
 

@@ -17,7 +17,7 @@ const directory = mkdtempSync(join(tmpdir(), "atelier-console-"))
 const relay = await openRelay()
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-const agent = fileURLToPath(new URL("../../agent/dist/program.js", import.meta.url))
+const agent = fileURLToPath(new URL("../../agent/dist/program.cjs", import.meta.url))
 
 const template = `
 agents:

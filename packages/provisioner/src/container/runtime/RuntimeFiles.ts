@@ -81,7 +81,7 @@ const programFiles = async (program: string): Promise<ReadonlyArray<RuntimeFile>
   return [
     fromFile("agent.js", program),
     ...beside.map((name) => fromFile(name, join(dirname(program), name))),
-    { path: "package.json", isProgram: false, source: { _tag: "Text", text: '{"type":"module"}\n' } }
+    { path: "package.json", isProgram: false, source: { _tag: "Text", text: '{"type":"commonjs"}\n' } }
   ]
 }
 
