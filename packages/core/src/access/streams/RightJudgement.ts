@@ -1,6 +1,7 @@
 import { type Cause, Clock, Effect, Either } from "effect"
 import type { Bagged } from "../../platform/collections/Bag.js"
 import type { Actor } from "../actors/Actor.js"
+import type { WithinWorkspace } from "./HeldRights.js"
 import type { StreamRight, RightEnded } from "./StreamRights.js"
 
 /** How long a judgement may take before it counts as failed: a store that does not answer must not delay the judgement of others. */
@@ -8,6 +9,9 @@ const judgementTime = "3 seconds"
 
 /** Permissions of one credential judged at once. */
 const permissionConcurrency = 4
+
+/** Permissions of one credential judged before other work of the process has its turn. */
+const withoutPause = 16
 
 export interface Holding extends Bagged {
   readonly right: StreamRight
@@ -17,6 +21,8 @@ export interface Holding extends Bagged {
   judgedAt: number
   /** Whether it could not be judged the last time. */
   hasFailed: boolean
+  /** Where it is found by workspace. */
+  readonly entries: Array<WithinWorkspace>
 }
 
 export const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
@@ -69,11 +75,15 @@ export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
           return
         }
         const abouts = groupsOf(holdings, ({ right }) => right.about)
-        // One permission that cannot be judged must not keep the others of the credential from it
-        yield* Effect.forEach(abouts, (same) => Effect.catchAllCause(judgeSame(renewed.right, same, (same[0] ?? first).right), warn), {
-          concurrency: permissionConcurrency,
-          discard: true
-        })
+        let judged = 0
+        const judgeNext = (same: ReadonlyArray<Holding>) =>
+          Effect.zipRight(
+            // A store in the same process answers at once: other work of the process waits for as many permissions as are judged without a pause
+            ++judged % withoutPause === 0 ? Effect.sleep(0) : Effect.void,
+            // One permission that cannot be judged must not keep the others of the credential from it
+            Effect.catchAllCause(judgeSame(renewed.right, same, (same[0] ?? first).right), warn)
+          )
+        yield* Effect.forEach(abouts, judgeNext, { concurrency: permissionConcurrency, discard: true })
       })
 
       // A judgement that does not end when it is interrupted is left behind

@@ -6,7 +6,6 @@ import { Context, Data, Deferred, Effect, type Layer, Scope, Stream } from "effe
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
-import { Bag } from "../../platform/collections/Bag.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "../actors/Actor.js"
 import * as ReadWithActor from "../actors/ReadWithActor.js"
@@ -15,7 +14,8 @@ import { rightsChanges } from "./RightsChanges.js"
 import { service } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import { type Holding, groupsOf, rightJudgement } from "./RightJudgement.js"
-import { concerns, recentChanges } from "./RecentChanges.js"
+import { HeldRights } from "./HeldRights.js"
+import { recentChanges } from "./RecentChanges.js"
 
 /** The caller may no longer have the stream: the credential or the permission has ended. */
 export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}
@@ -114,7 +114,7 @@ export interface StreamRightsService {
 
 const make = Effect.gen(function* () {
   const { streamsPerCaller } = yield* DeploymentOptions
-  const held = new Bag<Holding>()
+  const held = new HeldRights()
   const open = new Map<string, number>()
   const due = new Set<Holding>()
   const isDue = yield* Effect.makeLatch(false)
@@ -162,18 +162,19 @@ const make = Effect.gen(function* () {
   const look = Effect.sync(() => {
     const now = clock.unsafeCurrentTimeMillis()
     for (const holding of held) {
-      if (underway.has(groupOf(holding))) continue
       const expiresAt = holding.actor.credential?.expiresAt
       const hasExpired = expiresAt !== undefined && expiresAt < now
-      if (holding.hasFailed || hasExpired || now - holding.judgedAt >= recheckAfter) suspect(holding)
+      const mustBeJudged = holding.hasFailed || hasExpired || now - holding.judgedAt >= recheckAfter
+      if (mustBeJudged && !underway.has(groupOf(holding))) suspect(holding)
     }
+    held.tidy()
   })
 
   const { remember, hasChanged } = recentChanges({ clock })
 
   yield* listen(rightsChanges, (delivery) => {
     remember(delivery._tag === "Lost" ? undefined : delivery.event)
-    for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor, holding.right)) suspect(holding)
+    for (const holding of held.concernedBy(delivery._tag === "Lost" ? undefined : delivery.event)) suspect(holding)
   })
   yield* Background.repeat("judging_streams", Effect.zipRight(isDue.await, judgeDue))
   yield* Background.repeat("looking_at_streams", Effect.delay(look, "1 second"))
@@ -186,7 +187,7 @@ const make = Effect.gen(function* () {
     }
     open.set(caller, count + 1)
     const now = clock.unsafeCurrentTimeMillis()
-    const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1 }
+    const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1, entries: [] }
     held.add(holding)
     if (hasChanged(right, now)) suspect(holding)
     return holding

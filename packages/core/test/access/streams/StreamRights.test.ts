@@ -6,6 +6,8 @@ import { Effect, Layer, Queue, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 
 const userId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
+const workspaceId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000003")
+const otherWorkspaceId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000004")
 const someoneElse = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000002")
 
 /** What the test takes from a caller, and how often it was asked. */
@@ -111,6 +113,33 @@ describe("the right to a stream", () => {
       after.state.ends = new Unauthenticated({ message: "the new one" })
       yield* publishRightsChange({})
       expect(yield* messageOf(ended)).toBe("the new one")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("within a workspace is judged after a change of that workspace, and of no other", () =>
+    Effect.gen(function* () {
+      const { actor, permission, state } = aCaller()
+      const hold = (workspaceId: Uuid.Uuid | undefined) =>
+        Effect.gen(function* () {
+          const [right] = yield* Effect.provideService(
+            rightTo(workspaceId ?? "none", () => permission),
+            CurrentActor,
+            actor()
+          )
+          const ended = yield* Queue.unbounded<RightEnded>()
+          const held = workspaceId === undefined ? right : right.within(workspaceId)
+          yield* Effect.flatMap(StreamRights, (rights) => rights.hold(held, (reason) => void ended.unsafeOffer(reason)))
+          return ended
+        })
+      const [mine, other, none] = yield* Effect.all([hold(workspaceId), hold(otherWorkspaceId), hold(undefined)])
+      state.refuses = new Forbidden({ message: "no more" })
+      yield* publishRightsChange({ workspace_id: workspaceId })
+      expect(yield* messageOf(mine)).toBe("no more")
+      expect(yield* Effect.all([size(other), size(none)])).toStrictEqual([0, 0])
+      yield* publishRightsChange({ workspace_id: workspaceId })
+      yield* publishRightsChange({ workspace_id: otherWorkspaceId })
+      expect(yield* messageOf(other)).toBe("no more")
+      expect(yield* size(none)).toBe(0)
     }).pipe(Effect.provide(layer))
   )
 
