@@ -1,10 +1,10 @@
 /** The connection of an agent, which may become that of another of the agent's tokens while it is open. agents-and-apps.md §17. */
-import { AgentMessages, DrpcServer, Router, Session, type Version } from "@atelier/agent-protocol"
+import { AgentMessages, DrpcServer, Router, Session, type SessionEnded, type Version } from "@atelier/agent-protocol"
 import { CurrentActor, type HeldRight } from "@atelier/core/access"
 import { AgentConnections, AgentSessions, AgentTunnels, type AgentWorkspace, type RenewedAgent } from "@atelier/core/agents"
 import { AgentLinks, AgentUnreachable } from "@atelier/core/network"
 import { HostKeys } from "@atelier/core/workspaces"
-import { Deferred, Effect, Queue, type Redacted } from "effect"
+import { Deferred, Effect, Exit, Queue, type Redacted } from "effect"
 import type { ByteSocket } from "../sockets/byteStream.js"
 import { CloseSocket } from "../sockets/closing.js"
 import * as AgentHandlers from "./AgentHandlers.js"
@@ -53,7 +53,7 @@ export const maker = Effect.gen(function* () {
       const isLink = offers.streams > 0
       const limits = isLink ? linkLimits : connectionLimits
       const session = yield* Session.make(socket, { role: "server", ...limits })
-      const renewals = yield* Queue.unbounded<Renewal>()
+      const renewals = yield* Queue.unbounded<Renewal | Exit.Exit<void, SessionEnded>>()
       const renew: Renew = (token, tell) =>
         Effect.gen(function* () {
           const done = yield* Deferred.make<void>()
@@ -87,8 +87,14 @@ export const maker = Effect.gen(function* () {
           const { agent_id } = agent
           const tailnet = yield* tailnetServiceOf({ id: agent_id, holder: agent_id, policy: tunnels.policyOfAgent(agent_id) })
           const serving = DrpcServer.serveSession(session, Router.merge(serviceOf(agent, version), tailnet), limits)
-          return yield* Effect.raceFirst(Effect.as(serving, undefined), Effect.zipRight(greeting, renewals.take))
-        })
+          // One fiber less than a race of both
+          yield* Effect.forkScoped(Effect.flatMap(Effect.exit(serving), (exit) => renewals.offer(exit)))
+          yield* greeting
+          const next = yield* renewals.take
+          if (!Exit.isExit(next)) return next
+          yield* next
+          return undefined
+        }).pipe(Effect.scoped)
 
       const serving = Effect.gen(function* () {
         let actor = yield* CurrentActor
@@ -102,6 +108,8 @@ export const maker = Effect.gen(function* () {
       const offered = isLink ? links.offer(first.agent_id, link) : Effect.void
       const monitored = isAgent ? connections.monitor(() => agent, session.ping, isStored) : Effect.zipRight(isStored, Effect.never)
       // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
-      yield* Effect.raceFirst(Effect.zipRight(offered, monitored), serving)
+      const shown = Effect.exit(Effect.zipRight(offered, monitored))
+      yield* Effect.forkScoped(Effect.map(shown, (exit) => socket.end(Exit.asVoid(exit))))
+      yield* serving
     })
 })

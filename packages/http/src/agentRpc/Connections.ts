@@ -1,6 +1,6 @@
 import { maximumStreams } from "@atelier/core/network"
 import type { Uuid } from "@atelier/core/platform"
-import { Deferred, Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { CloseSocket } from "../sockets/closing.js"
 
 /** Connections one agent may have at once: its own, and some of programs that use its token. */
@@ -15,35 +15,41 @@ const streamWindow = 256 * 1024
 /** The memory of a connection that takes streams of the service: none of them may stall for want of memory that others hold. */
 export const linkLimits = { ...connectionLimits, maxUnreadBytes: connectionLimits.maxUnreadBytes + maximumStreams * streamWindow } as const
 
+type End = (why: CloseSocket) => void
+
 const displaced = new CloseSocket({ code: 1008, reason: "The agent has opened too many connections." })
 
-/** Runs connections of agents. One too many ends the agent's oldest: a connection that its network has lost must not keep it out. */
+/**
+ * Counts connections of agents, each as long as its scope is open. One too many ends the agent's oldest: a connection that its network has lost must not keep it
+ * out. `end` closes a connection.
+ */
 export const makeConnections = () => {
-  const open = new Map<Uuid.Uuid, Set<Deferred.Deferred<never, CloseSocket>>>()
+  const open = new Map<Uuid.Uuid, Set<End>>()
 
-  const begin = (agent: Uuid.Uuid) =>
-    Effect.map(Deferred.make<never, CloseSocket>(), (end) => {
-      const ends = open.get(agent) ?? new Set()
-      open.set(agent, ends.add(end))
-      const [oldest] = ends
-      if (ends.size > maximumConnections && oldest !== undefined) {
-        ends.delete(oldest)
-        Deferred.unsafeDone(oldest, displaced)
-      }
-      return end
-    })
+  const begin = (agent: Uuid.Uuid, end: End): End => {
+    // One of its own for each connection
+    const own: End = (why) => end(why)
+    const ends = open.get(agent) ?? new Set()
+    open.set(agent, ends.add(own))
+    const [oldest] = ends
+    if (ends.size > maximumConnections && oldest !== undefined) {
+      ends.delete(oldest)
+      oldest(displaced)
+    }
+    return own
+  }
 
-  const over = (agent: Uuid.Uuid, end: Deferred.Deferred<never, CloseSocket>) =>
-    Effect.sync(() => {
-      const ends = open.get(agent)
-      ends?.delete(end)
-      if (ends?.size === 0) open.delete(agent)
-    })
+  const over = (agent: Uuid.Uuid, end: End): void => {
+    const ends = open.get(agent)
+    ends?.delete(end)
+    if (ends?.size === 0) open.delete(agent)
+  }
 
-  return <A, E, R>(agent: Uuid.Uuid, connection: Effect.Effect<A, E, R>): Effect.Effect<A, E | CloseSocket, R> =>
-    Effect.acquireUseRelease(
-      begin(agent),
-      (end) => Effect.raceFirst(connection, Deferred.await(end)),
-      (end) => over(agent, end)
+  return (agent: Uuid.Uuid, end: End): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.asVoid(
+      Effect.acquireRelease(
+        Effect.sync(() => begin(agent, end)),
+        (own) => Effect.sync(() => over(agent, own))
+      )
     )
 }

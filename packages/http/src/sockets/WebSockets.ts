@@ -39,6 +39,8 @@ export interface Connection {
   readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
   /** Has the client wait, or go on. For `receive`. */
   readonly pause: (isPaused: boolean) => void
+  /** Ends the handler, and closes the socket as if the handler had ended so. */
+  readonly end: (exit: Exit.Exit<void, unknown>) => void
 }
 
 export interface Options {
@@ -174,12 +176,12 @@ const attend = <E, R>(
   { draining, heartbeats }: House,
   options: Options
 ): Effect.Effect<void, unknown, R> => {
-  const end = (error: SocketClosed | CloseSocket): void => Deferred.unsafeDone(over, error)
+  const end = (exit: Exit.Exit<void, unknown>): void => Deferred.unsafeDone(over, exit)
   return Effect.acquireUseRelease(
     Effect.gen(function* () {
-      const leave = draining.onBegin(() => end(new CloseSocket({ code: 1012, reason: "The service is restarting." })))
+      const leave = draining.onBegin(() => end(Exit.fail(new CloseSocket({ code: 1012, reason: "The service is restarting." }))))
       const connection = yield* open(webSocket, options, end, socket)
-      const lost = (): void => end(new CloseSocket({ code: 1001, reason: "liveness probe failed" }))
+      const lost = (): void => end(Exit.fail(new CloseSocket({ code: 1001, reason: "liveness probe failed" })))
       const rest = heartbeat(heartbeats, webSocket, options, lost)
       const handling = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(handler(connection), over)))
       return { handling, leave, rest }
@@ -213,7 +215,7 @@ const messageOverhead = 64
 export const open = (
   webSocket: WebSocket,
   { isStream = false, sendWithin }: Options,
-  end: (error: SocketClosed | CloseSocket) => void,
+  end: (exit: Exit.Exit<void, unknown>) => void,
   connection?: Duplex,
   isClient = false
 ): Effect.Effect<Connection> =>
@@ -244,7 +246,7 @@ export const open = (
       const error = new SocketClosed({ code, reason: reason.toString("utf8") })
       inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
       // A reader learns it in turn, behind the messages before it
-      if (!isRead) end(error)
+      if (!isRead) end(Exit.fail(error))
     }
     // A broken frame: the socket is closed with the code that fits, and its close is reported below
     webSocket.on("error", () => {})
@@ -262,6 +264,7 @@ export const open = (
         writeTogether(connection, payloadsOf(binaryFrames(pieces, false).frames), sent)
       },
       tell: (text) => webSocket.send(text),
+      end,
       pause: (isPaused) => {
         if (isPaused) webSocket.pause()
         else if (webSocket.isPaused) webSocket.resume()

@@ -2,7 +2,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
-import { Cause, Deferred, Effect, Stream } from "effect"
+import { Cause, Effect, Exit, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
 import { CloseSocket, SocketClosed } from "./closing.js"
 import { type Options, WebSockets } from "./WebSockets.js"
@@ -11,6 +11,8 @@ import { type Options, WebSockets } from "./WebSockets.js"
 export interface ByteSocket extends Transport {
   /** The client's bytes, with back-pressure, in place of `receive`. */
   readonly incoming: Stream.Stream<Uint8Array, TransportError>
+  /** Ends the handler, and closes the socket as if the handler had ended so. */
+  readonly end: (exit: Exit.Exit<void, unknown>) => void
 }
 
 const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
@@ -31,15 +33,14 @@ export const byteStreamSocket = <E, R>(
     serve(
       request,
       right,
-      ({ messages, receive, send, write }, held) =>
-        Effect.gen(function* () {
-          const intruded = yield* Deferred.make<never, CloseSocket>()
+      ({ end, messages, receive, send, write }, held) =>
+        Effect.suspend(() => {
           let hasIntruded = false
           const pausesAfter = makePauses()
           const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
             if (typeof message !== "string") return message
             hasIntruded = true
-            Deferred.unsafeDone(intruded, textMessage)
+            end(Exit.fail(textMessage))
             return undefined
           }
           const socket: ByteSocket = {
@@ -52,8 +53,9 @@ export const byteStreamSocket = <E, R>(
                 const bytes = hasIntruded ? undefined : bytesOf(message)
                 if (bytes !== undefined) take(bytes)
               })
-              return Effect.mapError(Effect.raceFirst(received, Deferred.await(intruded)), broken)
+              return Effect.mapError(received, broken)
             },
+            end,
             // What is sent until the end of the turn needs one write to the connection
             send: (bytes) =>
               Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
@@ -67,15 +69,13 @@ export const byteStreamSocket = <E, R>(
             // The socket is closed when the handler ends
             close: () => Effect.void
           }
-          yield* handler(socket, held).pipe(
+          return handler(socket, held).pipe(
             Effect.catchAllCause((cause): Effect.Effect<void, E | SocketClosed> => {
-              if (hasIntruded) return Effect.void
               const error = Cause.squash(cause)
               // A client that is gone is no failure of the handler
               return error instanceof TransportError && error.cause instanceof SocketClosed ? error.cause : Effect.failCause(cause)
             })
           )
-          if (hasIntruded) return yield* textMessage
         }),
       // The protocols on top ask by themselves whether the other side is there
       { pingEvery: null, isStream: true, ...options }

@@ -5,7 +5,7 @@ import { AgentLogs, AgentManifests, AgentReinitialization, AgentSessions, AppRep
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import * as AgentConnection from "../../agentRpc/AgentConnection.js"
 import { makeConnections } from "../../agentRpc/Connections.js"
 import { makeTurns } from "../../agentRpc/Turns.js"
@@ -95,8 +95,10 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           const leave = yield* turns.turnOf(agent.agent_id)
           const isStored = Effect.sync(leave)
           const served = byteStreamSocket(request, right, (socket, held) =>
-            serveAgent({ socket, held, agent, version, isAgent, offers, isStored }).pipe(
-              (connection) => connected(agent.agent_id, connection),
+            Effect.zipRight(
+              connected(agent.agent_id, (why) => socket.end(Exit.fail(why))),
+              serveAgent({ socket, held, agent, version, isAgent, offers, isStored })
+            ).pipe(
               Effect.scoped,
               // The socket is closed with the reason
               Effect.catchTag("SessionEnded", () => Effect.void)
