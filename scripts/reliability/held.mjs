@@ -1,5 +1,5 @@
 // Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--warm-up 60] [--postgres]
-// [--profile DIRECTORY]`, which writes a profile of the server's processor time, and a snapshot of its heap at the end.
+// [--profile DIRECTORY] [--snapshot DIRECTORY]`; these write a profile of the server's processor time, and a snapshot of its heap at the end.
 // Agents are connected by their protocol, and report metadata every ten seconds. Meanwhile clients watch workspaces, terminals print a line every second,
 // builds follow each other, and a user asks who it is ten times a second. Prints the server's memory by thirds of the time, errors, and how long `users/me` took.
 // At the end of each third the server collects its garbage, and the memory that is left counts. Exits with 1 if what is in use grows by more than 5 % in the last
@@ -36,6 +36,7 @@ const { values } = parseArgs({
     builds: { type: "string", default: "20" },
     "warm-up": { type: "string", default: "60" },
     profile: { type: "string" },
+    snapshot: { type: "string" },
     postgres: { type: "boolean", default: false }
   }
 })
@@ -274,8 +275,9 @@ try {
     await sleep(Math.max(0, 100 - took))
   }
   await profiled
-  if (values.profile !== undefined) await deployment.ask("snapshot", { file: join(values.profile, "server.heapsnapshot") })
   load.isOver = true
+  // The server stands still for a minute: agents and builds that fail then are no errors of the load
+  if (values.snapshot !== undefined) await deployment.ask("snapshot", { file: join(values.snapshot, "server.heapsnapshot") })
   process.stderr.write(`${((performance.now() - begunAt) / 1000).toFixed(0)} s: the load is over\n`)
   const count = (await phase("the last builds", () => Promise.all(builders))).reduce((sum, one) => sum + one, 0)
   closeWatchers()
