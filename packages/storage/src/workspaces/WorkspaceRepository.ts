@@ -19,6 +19,7 @@ import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 import { type Fragment, Statements } from "../platform/Statements.js"
+import { type Selected, wideRows } from "../platform/WideRows.js"
 import { workspaceTimes } from "./WorkspaceTimes.js"
 
 /** The newest status of the workspace; a null id means that it has no status. */
@@ -61,15 +62,13 @@ const readDetails = (from: object): WorkspaceDetails => {
   }
 }
 
-const detailColumns = [
-  workspaces.list,
-  owners.list,
-  organizations.list,
-  templates.list,
-  buildColumns,
-  appStatuses.list,
-  "CASE WHEN w.is_shared THEN :actors ELSE '[]' END AS shared_with"
-].join(", ")
+/** The columns that `readDetails` reads. */
+const detailColumns = (sql: Statements): ReadonlyArray<Selected> => [
+  ...[workspaces, owners, organizations, templates].flatMap(({ columns }) => columns),
+  ...buildColumns,
+  ...appStatuses.columns,
+  { name: "shared_with", expression: `CASE WHEN w.is_shared THEN ${sql.dialect(actors)} ELSE '[]' END` }
+]
 
 const detailJoins = `JOIN users u ON u.id = w.owner_id
   JOIN organizations o ON o.id = w.organization_id
@@ -87,7 +86,7 @@ const actors = {
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x
       WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.group_acl) AS key)) a)`,
   sqlite:
-    () => `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) FROM (
+    () => `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) || '' FROM (
     SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
       WHERE NOT x.deleted AND x.id IN (SELECT key FROM json_each(w.user_acl))
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x WHERE x.id IN (SELECT key FROM json_each(w.group_acl))) a)`
@@ -131,11 +130,12 @@ const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Worksp
 
 interface Details {
   readonly details: Fragment
+  readonly read: (from: object) => WorkspaceDetails
   readonly joined: Fragment
 }
 
 /** Reads the pages of lists. */
-const pages = (sql: Statements, { details, joined }: Details): WorkspaceRepository["Type"]["page"] => {
+const pages = (sql: Statements, { details, joined, read }: Details): WorkspaceRepository["Type"]["page"] => {
   const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
   const pageOf = (list: WorkspaceList, slices: Slices, { columns = details, count }: { columns?: Fragment; count?: number } = {}) =>
@@ -147,7 +147,7 @@ const pages = (sql: Statements, { details, joined }: Details): WorkspaceReposito
     Effect.gen(function* () {
       const slices = firstSlices(query)
       const columns = list.knownCount === undefined ? details : sql`${details}, ${list.knownCount} AS list_length`
-      const rows = yield* all((from) => ({ ...lengthOf(from), workspace: readDetails(from) }), pageOf(list, slices, { columns }))
+      const rows = yield* all((from) => ({ ...lengthOf(from), workspace: read(from) }), pageOf(list, slices, { columns }))
       const [first] = rows
       const isFull = first !== undefined && rows.length >= slices.size
       // A page that is not full ends the list
@@ -159,7 +159,7 @@ const pages = (sql: Statements, { details, joined }: Details): WorkspaceReposito
     Effect.gen(function* () {
       const total = yield* totalOf(list)
       const slices = laterSlices(query, total)
-      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(readDetails, pageOf(list, slices, total)) }
+      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(read, pageOf(list, slices, total)) }
     })
 
   return (query) => {
@@ -174,7 +174,9 @@ export const layer = service(
     const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const selectedDetails = sql.literal(detailColumns.replace(":actors", sql.dialect(actors)))
+    const { list, unfold } = wideRows(sql, detailColumns(sql))
+    const details = sql.literal(list)
+    const read = (from: object) => readDetails(unfold(from))
     const joined = sql.literal(detailJoins)
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = locking(sql, "FOR SHARE")
@@ -186,7 +188,7 @@ export const layer = service(
     return WorkspaceRepository.of({
       ...workspaceTimes(sql),
       byId: (id) => first(workspaces.read, byId(id)),
-      details: (id) => first(readDetails, sql`SELECT ${selectedDetails} FROM workspaces w ${joined} WHERE w.id = ${id}`),
+      details: (id) => first(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE w.id = ${id}`),
       idByName: (ownerId, name, includeDeleted) =>
         first(
           (from) => identified(from).id,
@@ -196,7 +198,7 @@ export const layer = service(
             ...(includeDeleted ? [] : [sql`NOT w.deleted`])
           ])} ORDER BY w.deleted, w.created_at DESC, w.id DESC LIMIT 1`
         ),
-      page: pages(sql, { details: selectedDetails, joined }),
+      page: pages(sql, { details, read, joined }),
       outlines: (ownerId) =>
         Effect.map(
           all(

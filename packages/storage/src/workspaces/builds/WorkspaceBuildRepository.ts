@@ -12,6 +12,7 @@ import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
 import { provisionerStates, stateColumns } from "./ProvisionerStates.js"
 import { type Fragment, Statements } from "../../platform/Statements.js"
+import { wideRows } from "../../platform/WideRows.js"
 
 const parameter = row({ name: text(), value: text() })
 const progress = row({ id: uuid, has_ended: boolean })
@@ -36,7 +37,7 @@ export const readDetails = (from: object): BuildDetails => ({
 })
 
 /** The columns that `readDetails` reads, of a build `b`. */
-export const detailColumns = [builds.list, jobs.list, versions.list, initiators.list].join(", ")
+export const detailColumns = [builds, jobs, versions, initiators].flatMap(({ columns }) => columns)
 export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
   JOIN template_versions v ON v.id = b.template_version_id
   JOIN users i ON i.id = b.initiator_id`
@@ -48,8 +49,10 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = locking(sql, "FOR UPDATE OF b")
-    const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
-    const one = (rest: Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
+    const { list: columns, unfold } = wideRows(sql, detailColumns)
+    const selected = sql.literal(`${columns} FROM workspace_builds b ${detailJoins}`)
+    const read = (from: object) => readDetails(unfold(from))
+    const one = (rest: Fragment) => first(read, sql`SELECT ${selected} ${rest}`)
 
     return WorkspaceBuildRepository.of({
       ...provisionerStates(sql),
@@ -68,7 +71,7 @@ export const layer = service(
         ),
       list: (workspaceId, { after_number, limit, offset, since }) =>
         all(
-          readDetails,
+          read,
           sql`SELECT ${selected} WHERE ${sql.and([
             sql`b.workspace_id = ${workspaceId}`,
             ...(since === undefined ? [] : [sql`b.created_at > ${since}`]),
