@@ -222,6 +222,23 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("stores the last rows of its log with its end, and neither without the other", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const jobs = yield* ProvisionerJobs
+        const { job } = yield* aTakenJob()
+        yield* claims.log(job, [aRow("first")])
+        const following = yield* Effect.fork(Stream.runCollect(jobs.follow(job.id, 0)))
+        const refused = new Invalid({ message: "no" })
+        expect(yield* Effect.flip(claims.complete(job, refused, [aRow("undone")]))).toBeInstanceOf(Invalid)
+        yield* claims.complete(job, Effect.void, [aRow("second"), aRow("third")])
+        const rows = Chunk.toReadonlyArray(yield* Fiber.join(following))
+        expect(rows.map(({ output }) => output)).toStrictEqual(["first", "second", "third"])
+        const { completed_at, logs_length } = yield* reload(job)
+        expect([completed_at === null, logs_length]).toStrictEqual([false, "firstsecondthird".length])
+      })
+    )
+
     it.effect("has followers that miss nothing where events are lost", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims

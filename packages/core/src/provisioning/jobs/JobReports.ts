@@ -5,6 +5,7 @@ import type { ClaimLost } from "../queue/JobEnding.js"
 import type { ProvisionFailure } from "../engines/ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import type { BuildFailure } from "./WorkspaceBuildJobs.js"
+import type { NewJobLog } from "../logs/JobLog.js"
 import { type Run, type Done, asFailure, type Stop } from "./JobRun.js"
 
 /** How often the end of a job is reported to a store that refuses it: over about three seconds. */
@@ -32,8 +33,17 @@ interface Needs {
 export const jobReports = ({ claims }: Needs) => {
   const fail = (job: ClaimedJob, run: Run, failure: BuildFailure) => persist(run, claims.fail(job, failure))
 
-  const complete = (job: ClaimedJob, run: Run, { state, store }: Done) =>
-    persist(run, claims.complete(job, store)).pipe(
+  /** Stores rows of the log; an end that is reported must not wait for them where that fails. */
+  const log = (job: ClaimedJob, run: Run, rows: ReadonlyArray<NewJobLog>) =>
+    rows.length === 0
+      ? Effect.void
+      : Effect.catchAllCause(persist(run, claims.log(job, rows)), (cause) =>
+          Effect.logDebug("the last rows of a job's log were not stored", cause)
+        )
+
+  /** `lastRows` are the rows of the log that are not stored yet. */
+  const complete = (job: ClaimedJob, run: Run, { state, store }: Done, lastRows: ReadonlyArray<NewJobLog>) =>
+    persist(run, claims.complete(job, store, lastRows)).pipe(
       Effect.catchAllCause((cause) =>
         Effect.gen(function* () {
           const refusal = Option.getOrUndefined(Cause.failureOption(cause))
@@ -42,6 +52,7 @@ export const jobReports = ({ claims }: Needs) => {
           // The lease ends, and another run makes the same again
           if (away !== undefined) return yield* Effect.die(away)
           if (refusal === undefined) yield* Effect.logError("the result of a job could not be stored", cause)
+          yield* log(job, run, lastRows)
           const message = refusal === undefined ? "What the job made could not be stored." : asFailure(refusal).message
           yield* fail(job, run, { message, state })
         })
@@ -66,5 +77,5 @@ export const jobReports = ({ claims }: Needs) => {
       yield* fail(job, run, { message: "The provisioner failed unexpectedly; the server's log has the reason." })
     })
 
-  return { fail, complete, abandon }
+  return { log, fail, complete, abandon }
 }

@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
 
   const { work } = jobWork({ sources, modules, claims, dryRuns, imports, builds })
 
-  const { fail, complete, abandon } = jobReports({ claims })
+  const reports = jobReports({ claims })
 
   /** Works on a job until it ends, is canceled or lost, or `stopping` ends; then ends the work and reports. */
   const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>, remote: TemplateSources["Type"]["open"] | undefined) =>
@@ -120,10 +120,11 @@ const make = Effect.gen(function* () {
       const stop = yield* Effect.raceFirst(Effect.as(Fiber.await(worker), undefined), Deferred.await(reason))
       if (stop !== undefined) yield* Fiber.interruptFork(worker)
       const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisionerForceCancelInterval)
-      yield* log.close
-      if (Option.isNone(exit)) return yield* fail(job, run, { message: "The job did not end in time after it was canceled." })
-      if (run.done !== undefined) return yield* complete(job, run, run.done)
-      if (Exit.isFailure(exit.value)) yield* abandon(job, run, exit.value.cause, stop)
+      const lastRows = yield* log.close
+      if (Option.isSome(exit) && run.done !== undefined) return yield* reports.complete(job, run, run.done, lastRows)
+      yield* reports.log(job, run, lastRows)
+      if (Option.isNone(exit)) return yield* reports.fail(job, run, { message: "The job did not end in time after it was canceled." })
+      if (Exit.isFailure(exit.value)) yield* reports.abandon(job, run, exit.value.cause, stop)
     }).pipe(
       Effect.scoped,
       Effect.catchTag("ClaimLost", () => Effect.logWarning("a job was taken away from this server")),

@@ -18,8 +18,8 @@ export interface JobLogWriter {
   readonly write: LogSink
   /** Announces what the daemon does next. */
   readonly announce: (stage: string) => Effect.Effect<void>
-  /** Stores what is left; nothing can be written any more. */
-  readonly close: Effect.Effect<void>
+  /** Stores what is left, but for its last rows, which it returns: they belong to the job's end. Nothing can be written any more. */
+  readonly close: Effect.Effect<ReadonlyArray<NewJobLog>>
 }
 
 /** A log whose rows go to `store`. Where that fails, the rest of the log is dropped: who runs the job must not wait for it. */
@@ -32,10 +32,20 @@ export const makeJobLogWriter = <E, R>(options: {
     const rows = yield* Mailbox.make<NewJobLog>({ capacity })
     const lineTimes = makeLineTimes()
     let current = ""
+    let isClosing = false
+    let last: ReadonlyArray<NewJobLog> = []
+
+    const store = (batch: ReadonlyArray<NewJobLog>) =>
+      Effect.suspend(() => {
+        if (!isClosing) return options.store(batch)
+        const before = last
+        last = batch
+        return before.length === 0 ? Effect.void : options.store(before)
+      })
 
     const storing = yield* Mailbox.toStream(rows).pipe(
       Stream.groupedWithin(batch.rows, batch.window),
-      Stream.runForEach((chunk) => options.store(Chunk.toReadonlyArray(chunk))),
+      Stream.runForEach((chunk) => store(Chunk.toReadonlyArray(chunk))),
       Effect.catchAllCause((cause) => Effect.logDebug("rows of a job's log were not stored", cause)),
       Effect.ensuring(rows.shutdown),
       afterwards,
@@ -60,6 +70,11 @@ export const makeJobLogWriter = <E, R>(options: {
     return {
       write,
       announce: (stage) => write({ source: "provisioner_daemon", level: "info", stage, output: "" }),
-      close: Effect.zipRight(rows.end, Effect.asVoid(Effect.timeoutOption(Fiber.await(storing), closeTimeout)))
+      close: Effect.gen(function* () {
+        isClosing = true
+        yield* rows.end
+        yield* Effect.timeoutOption(Fiber.await(storing), closeTimeout)
+        return last
+      })
     }
   })

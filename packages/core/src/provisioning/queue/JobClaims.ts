@@ -63,12 +63,13 @@ export interface JobClaimsService {
   readonly store: <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) => Effect.Effect<A, ClaimLost | E, EventBus | Transactor | R>
 
   /**
-   * Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same.
+   * Stores what the job made and the last rows of its log, and completes it, in one transaction; a canceled job ends as canceled all the same.
    * templates-and-provisioning.md §6.9.
    */
   readonly complete: <E extends ServiceError, R>(
     claim: ClaimedJob,
-    store: Effect.Effect<void, E, R>
+    store: Effect.Effect<void, E, R>,
+    lastRows?: ReadonlyArray<NewJobLog>
   ) => Effect.Effect<void, ClaimLost | E, EventBus | Transactor | R>
 
   /** Ends the job as failed. templates-and-provisioning.md §6.8. */
@@ -107,6 +108,14 @@ const make = Effect.gen(function* () {
 
   const { held, release, endUnsuccessfully, requeue, told } = jobEnding({ repository, builds, logs })
 
+  /** Adds rows to the log of a locked job. */
+  const append = (job: ClaimedJob, batch: ReadonlyArray<NewJobLog>) =>
+    Effect.gen(function* () {
+      const kept = keepLogs(batch, { length: job.logs_length, overflowed: job.logs_overflowed })
+      const firstId = yield* logs.append(job.id, kept.rows, kept.length, kept.overflowed)
+      if (Option.isSome(firstId)) yield* publish(jobLogs(job.id), { created_after: firstId.value - 1 })
+    })
+
   return {
     ...jobTaking({ queue, ids, told }),
 
@@ -124,25 +133,23 @@ const make = Effect.gen(function* () {
     }),
 
     log: Traced.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
-      yield* transaction(
-        Effect.gen(function* () {
-          const job = yield* held(claim)
-          const kept = keepLogs(batch, { length: job.logs_length, overflowed: job.logs_overflowed })
-          const firstId = yield* logs.append(job.id, kept.rows, kept.length, kept.overflowed)
-          if (Option.isSome(firstId)) yield* publish(jobLogs(job.id), { created_after: firstId.value - 1 })
-        })
-      )
+      yield* transaction(Effect.flatMap(held(claim), (job) => append(job, batch)))
     }),
 
     store: Traced.fn("JobClaims.store")(function* <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) {
       return yield* transaction(Effect.zipRight(held(claim), write))
     }),
 
-    complete: Traced.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
+    complete: Traced.fn("JobClaims.complete")(function* <E extends ServiceError, R>(
+      claim: ClaimedJob,
+      store: Effect.Effect<void, E, R>,
+      lastRows: ReadonlyArray<NewJobLog> = []
+    ) {
       yield* transaction(
         Effect.gen(function* () {
           const job = yield* held(claim)
           const now = yield* Timestamp.now
+          if (lastRows.length > 0) yield* append(job, lastRows)
           yield* release(job, yield* changeOf(job, "complete", now), "", now)
           yield* store
           yield* publish(jobLogs(job.id), { end_of_logs: true })
