@@ -140,21 +140,19 @@ export const describeConsole = (name: string, define: Define, options: SuiteOpti
     options
   )
 
-/** A suite over the console on each database, which outlasts a restart of its server. */
-export const describeConsoleOnEach = (name: string, define: Define, options: SuiteOptions = {}): void => {
+/** A suite over the console, on the database that its name decides, which outlasts a restart of its server. */
+export const describeLastingConsole = (name: string, define: Define, options: SuiteOptions = {}): void => {
   const folders: Array<string> = []
+  const lasting: Readonly<Record<Database[0], Store[1]>> = {
+    SQLite: async () => {
+      const folder = await mkdtemp(join(tmpdir(), "atelier-console-"))
+      folders.push(folder)
+      return sqliteIn(folder)
+    },
+    PostgreSQL: async () => Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 })
+  }
   describeConsoleOn(
-    [
-      [
-        "SQLite",
-        async () => {
-          const folder = await mkdtemp(join(tmpdir(), "atelier-console-"))
-          folders.push(folder)
-          return sqliteIn(folder)
-        }
-      ],
-      ["PostgreSQL", async () => Postgres.layer({ url: await lastingDatabaseUrl(), maxConnections: 5 })]
-    ],
+    databasesOf(name).map(([kind]) => [kind, lasting[kind]]),
     name,
     define,
     options

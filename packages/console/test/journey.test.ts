@@ -1,9 +1,9 @@
-/** The main journey on both databases: by keys alone, and with a server that is restarted in the middle. */
+/** The main journey: by keys alone, and with a server that is restarted in the middle. */
 import type { Locator, Page } from "playwright-core"
 import { expect, it } from "vitest"
 import { aTemplate } from "../../../test/http/templates.js"
 import { testEngines } from "../../../test/outside/engine.js"
-import { describeConsoleOnEach } from "./browser.js"
+import { describeLastingConsole } from "./browser.js"
 
 const password = "SomeSecurePassword!"
 const mostTabs = 80
@@ -32,7 +32,7 @@ const press = async (page: Page, target: Locator): Promise<void> => {
   await page.keyboard.press("Enter")
 }
 
-describeConsoleOnEach(
+describeLastingConsole(
   "the main journey",
   (console) => {
     it("is made by keys alone: sign in, create, open, stop, delete", async () => {
