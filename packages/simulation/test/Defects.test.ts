@@ -34,7 +34,7 @@ describe("a defect is found:", () => {
 
   // A change of the sources changes what a seed does: the search begins with the seed that found the defect last
   it.each([
-    ["own-clocks-count", 22],
+    ["own-clocks-count", 24],
     ["pool-deletes-claimed", 78]
   ] as const)("%s", async (defect, first) => {
     const { makeSetting, runHistory } = await patched(defect)
