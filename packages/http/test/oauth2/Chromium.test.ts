@@ -24,6 +24,7 @@ describe.skipIf(chromiumPath === undefined).each([
   let oidc: OidcServer | undefined
   let server: TestServer | undefined
   let browser: Browser | undefined
+  let window: Awaited<ReturnType<typeof aWindow>> | undefined
   beforeAll(async () => {
     oidc = await startOidc({ redirectUris: [`${base}/api/v2/users/oidc/callback`] })
     oidc.accounts.set("ada", anAccount({ email: "ada@example.com", email_verified: true, preferred_username: "ada" }))
@@ -35,6 +36,7 @@ describe.skipIf(chromiumPath === undefined).each([
       options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: oidc.issuer }
     })
     browser = await startChromium({ "atelier.test": new URL(server.url).host })
+    window = await aWindow(browser, elsewhere)
   })
   afterAll(async () => {
     await browser?.close()
@@ -42,9 +44,13 @@ describe.skipIf(chromiumPath === undefined).each([
     await oidc?.close()
   })
 
-  const open = async () => {
-    if (browser === undefined) throw new Error("the browser has not started")
-    return aWindow(browser, elsewhere)
+  /** The window as a new one is: the pages keep nothing but cookies in it. */
+  const open = async (): Promise<Page> => {
+    if (window === undefined) throw new Error("the browser has not started")
+    await window.context.clearCookies()
+    await window.page.setExtraHTTPHeaders({})
+    await window.page.goto("about:blank")
+    return window.page
   }
 
   /** What a person types and presses; fields are found by their labels, as a screen reader names them. */
@@ -89,7 +95,7 @@ describe.skipIf(chromiumPath === undefined).each([
   }
 
   it("sets the deployment up by keyboard alone, and is told what is wrong", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await page.goto(`${base}/`)
     await page.waitForURL(`${base}/setup`)
     await expectAccessible(page)
@@ -109,11 +115,10 @@ describe.skipIf(chromiumPath === undefined).each([
     await page.waitForURL(`${base}/`)
     expect(await page.textContent("main")).toContain("Signed in as owner.")
     await expectAccessible(page)
-    await context.close()
   })
 
   it("is told that a password is wrong, signs in, and signs out", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await page.goto(`${base}/login`)
     await expectAccessible(page)
     await fill(page, { ...credentials, Password: "wrong" }, "Sign in")
@@ -129,11 +134,10 @@ describe.skipIf(chromiumPath === undefined).each([
     await expectAccessible(page)
     await page.goto(`${base}/`)
     expect(page.url()).toBe(`${base}/login`)
-    await context.close()
   })
 
   it("returns to the requested page after a login at a provider", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await page.setExtraHTTPHeaders({ "x-account": "ada" })
     await page.goto(`${base}/cli-auth?from=a-program`)
     await page.getByRole("link", { name: /^Sign in with/ }).click()
@@ -144,11 +148,10 @@ describe.skipIf(chromiumPath === undefined).each([
     await expectAccessible(page)
     const me = await server?.call("GET", "/users/me", { token })
     expect(me?.body).toMatchObject({ username: "ada" })
-    await context.close()
   })
 
   it("signs in for an app, consents, and the app acts for the user", async () => {
-    const { context, page } = await open()
+    const page = await open()
     const { redeem, url } = await aRequest()
     await page.goto(url)
     await fill(page, credentials, "Sign in")
@@ -160,22 +163,20 @@ describe.skipIf(chromiumPath === undefined).each([
     const { access_token } = await redeem(page.url())
     const me = await server?.call("GET", "/users/me", { headers: { authorization: `Bearer ${access_token}` } })
     expect(me?.body).toMatchObject({ username: "owner" })
-    await context.close()
   })
 
   it("denies an app's request", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await signIn(page)
     await page.goto((await aRequest()).url)
     await page.getByRole("link", { name: "Cancel", exact: true }).click()
     await page.waitForURL(`${elsewhere}/callback?*`)
     const { searchParams } = new URL(page.url())
     expect([searchParams.get("error"), searchParams.has("code"), searchParams.get("iss")]).toStrictEqual(["access_denied", false, base])
-    await context.close()
   })
 
   it("is told why an app's request is not valid", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await signIn(page)
     const url = new URL((await aRequest()).url)
     url.searchParams.set("redirect_uri", "https://evil.example/callback")
@@ -183,11 +184,10 @@ describe.skipIf(chromiumPath === undefined).each([
     await page.getByRole("alert").waitFor()
     await expectAccessible(page)
     expect(page.url().startsWith(base)).toBe(true)
-    await context.close()
   })
 
   it("asks for a code to reset a password", async () => {
-    const { context, page } = await open()
+    const page = await open()
     await page.goto(`${base}/login`)
     await page.getByRole("link", { name: "Forgotten your password?" }).click()
     await expectAccessible(page)
@@ -196,6 +196,5 @@ describe.skipIf(chromiumPath === undefined).each([
     await expectAccessible(page)
     await fill(page, { "Code from the message": "wrong", "New password": "AnotherSecurePassword!" }, "Change password")
     await page.getByRole("alert").waitFor()
-    await context.close()
   })
 })
