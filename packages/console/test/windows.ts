@@ -26,6 +26,14 @@ const networkChange = "net::ERR_NETWORK_CHANGED"
 
 const isNetworkChange = (message: ConsoleMessage): boolean => message.text().includes(networkChange)
 
+const load = async (page: Page, address: string): Promise<void> => {
+  const tried = () => page.goto(address)
+  await tried().catch((error: unknown) => {
+    if (!String(error).includes(networkChange)) throw error
+    return tried()
+  })
+}
+
 /** Removes what pages of an origin have stored, but for cookies. */
 const forget = async (): Promise<void> => {
   localStorage.clear()
@@ -72,7 +80,7 @@ export const windowsOf = (browser: Browser, base: string, complaints: Array<stri
     await page.unrouteAll({ behavior: "ignoreErrors" })
     await context.unrouteAll({ behavior: "ignoreErrors" })
     // No script of the console runs there, and stores anything
-    await page.goto(`${base}/api/v2/buildinfo`)
+    await load(page, `${base}/api/v2/buildinfo`)
     await page.evaluate(forget)
     await context.clearCookies()
     await context.clearPermissions()
@@ -87,11 +95,7 @@ export const windowsOf = (browser: Browser, base: string, complaints: Array<stri
       await context.addCookies([{ name: "service_session_token", value: token, url: base, httpOnly: true, sameSite: "Lax" }])
     watch(page)
     const go = async (path: string): Promise<void> => {
-      const load = () => page.goto(`${base}${path}`)
-      await load().catch((error: unknown) => {
-        if (!String(error).includes(networkChange)) throw error
-        return load()
-      })
+      await load(page, `${base}${path}`)
       await page.getByRole("heading", { level: 1 }).first().waitFor()
     }
     const close = async (): Promise<void> => {
