@@ -68,7 +68,9 @@ export const compareCommits = async (base, { args, isQuick }) => {
   const [mine, other] = ["head", "base"].map((name) => join(directory.path, name))
   const limit = isQuick ? longest.quick : longest.full
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), limit)
+  const end = () => over.abort()
+  const timer = setTimeout(end, limit)
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   try {
     console.log(`building ${ours.slice(0, 10)} and ${theirs.slice(0, 10)}; the comparison ends within ${limit / 60_000} minutes`)
     await build(ours, mine, over.signal)
@@ -85,7 +87,7 @@ export const compareCommits = async (base, { args, isQuick }) => {
     return 1
   } finally {
     clearTimeout(timer)
-    if (over.signal.aborted) console.log(`given up after ${minutes()} minutes: the machine is too busy to compare anything`)
+    if (over.signal.aborted) console.log(`ended early, after ${minutes()} minutes`)
     // What was ended may still write
     await sleep(over.signal.aborted ? 1000 : 0)
     await directory.remove()
