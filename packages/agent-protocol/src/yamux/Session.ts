@@ -209,7 +209,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
 
     yield* Deferred.await(ending).pipe(Effect.interruptible, Effect.onExit(shutDown), Effect.forkScoped, Effect.uninterruptible)
     yield* Effect.forkScoped(Effect.interruptible(Effect.intoDeferred(reading, ending)))
-    yield* sweptScoped(sweep)
+    yield* sweptScoped(sweep, (defect) => Deferred.unsafeDone(ending, Exit.die(defect)))
 
     return {
       open: openOver(multiplexer),

@@ -16,15 +16,22 @@ const sweeping = (clock: Clock.Clock, sweeps: Set<() => void>): Effect.Effect<vo
     return Effect.void
   })
 
-/** Calls a function, which must not throw, after at most a second and then every second, until the scope closes. */
-export const sweptScoped = (sweep: () => void): Effect.Effect<void, never, Scope.Scope> =>
+/** Calls a function after at most a second and then every second, until the scope closes. One that throws is not called again, and `died` is told why. */
+export const sweptScoped = (sweep: () => void, died: (defect: unknown) => void): Effect.Effect<void, never, Scope.Scope> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
       const clock = yield* Effect.clock
       const known = sweepsOf.get(clock)
       const sweeps = known ?? new Set<() => void>()
-      // A function of its own for each call, so that each ends by itself
-      const own = (): void => sweep()
+      const own = (): void => {
+        // The sweeps of all other sessions go on
+        try {
+          sweep()
+        } catch (defect) {
+          sweeps.delete(own)
+          died(defect)
+        }
+      }
       yield* Effect.addFinalizer(() => Effect.sync(() => sweeps.delete(own)))
       sweeps.add(own)
       if (known !== undefined) return
