@@ -9,9 +9,13 @@ const openingTime = 10_000
 /** Changes that are remembered. After more of them at once every stream that opens is judged again. */
 const maximumRecent = 1_000
 
-export const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor, right: StreamRight): boolean => {
+export const concerns = (
+  { api_key_id, user_id, workspace_id }: RightsChange,
+  { agentId, apiKeyId = api_key_id, userId, workspaceId }: Actor,
+  right: StreamRight
+): boolean => {
   if (user_id === undefined && workspace_id === undefined) return true
-  if (user_id === userId) return true
+  if (user_id === userId && (api_key_id === undefined || apiKeyId === api_key_id)) return true
   return workspace_id !== undefined && (workspace_id === right.workspaceId || (agentId !== undefined && workspace_id === workspaceId))
 }
 

@@ -4,8 +4,15 @@ import { type Channel, channel, type EventBus } from "../../platform/events/Even
 import { publish } from "../../platform/store/Transactor.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
 
-/** Concerns one user, the agents of one workspace and the visitors of its apps, or without either everyone. */
-export const RightsChange = Schema.Struct({ user_id: Schema.optional(Uuid), workspace_id: Schema.optional(Uuid) })
+/**
+ * Concerns one user, the agents of one workspace and the visitors of its apps, or without either everyone. With a key of the user it does not concern what the
+ * user's other keys have opened.
+ */
+export const RightsChange = Schema.Struct({
+  user_id: Schema.optional(Uuid),
+  api_key_id: Schema.optional(Schema.String),
+  workspace_id: Schema.optional(Uuid)
+})
 export interface RightsChange extends Schema.Schema.Type<typeof RightsChange> {}
 
 export const rightsChanges: Channel<RightsChange> = channel("rights", RightsChange)

@@ -59,9 +59,11 @@ export const rightTo = <A, E extends { readonly message: string }>(
     const granted = yield* permission()
     const opener = yield* CurrentActor
     ReadWithActor.forget(opener)
-    // Without the services of the request that opens the stream, which it would keep
+    // Without the services of the request that opens the stream, which it would keep, and of what judges it: a map of hundreds would be copied for each judgement
     const right = new StreamRight(opener, about, (actor) =>
-      Effect.suspend(permission).pipe(Effect.provideService(CurrentActor, actor), Effect.provideService(CheckRecorder, null))
+      Effect.mapInputContext<A, E, CurrentActor, never>(Effect.suspend(permission), () =>
+        Context.make(CurrentActor, actor).pipe(Context.add(CheckRecorder, null))
+      )
     )
     return [right, granted] as const
   })

@@ -44,7 +44,8 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const key = yield* repository.take(workspace.id)
       if (Option.isNone(key) || !(yield* keys.delete(key.value))) return
-      yield* publishRightsChange({ user_id: workspace.owner_id })
+      // Of this key alone: each start of a workspace would have all that its owner has open judged again
+      yield* publishRightsChange({ user_id: workspace.owner_id, api_key_id: key.value })
     })
 
   const prepare = (workspace: Workspace, owner: Pick<User, "id" | "username">): Effect.Effect<PreparedSession | undefined> =>

@@ -116,6 +116,19 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.scoped("is judged after a change of its own key, and not of another key of its user", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller("first")
+      const ended = yield* open
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* publishRightsChange({ user_id: userId, api_key_id: "second" })
+      yield* Effect.yieldNow()
+      expect(state.renewed).toBe(0)
+      yield* publishRightsChange({ user_id: userId, api_key_id: "first" })
+      expect(yield* messageOf(ended)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
   it.scoped("within a workspace is judged after a change of that workspace, and of no other", () =>
     Effect.gen(function* () {
       const { actor, permission, state } = aCaller()
