@@ -9,10 +9,12 @@ import { AgentService, DrpcClient, ProvisionerDaemonService, Session, Timestamp 
 import { Brand } from "@atelier/agent"
 import { builds, workspaces } from "@atelier/client"
 import { Deferred, Effect, Fiber, Logger, Option, Stream } from "effect"
+import { fork } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { WebSocket } from "ws"
 import { connect, emptyTraffic } from "../../packages/agent/dist/connection/WebSocketTransport.js"
@@ -247,11 +249,22 @@ try {
   const collected = []
   const processor = []
   let profiled
+  /** What a call of `users/me` that waits for a collection takes says nothing. */
+  let isCollecting = false
+  let hasCollected = false
+  const probe = fork(fileURLToPath(new URL("probe.mjs", import.meta.url)), [`${deployment.port}`, deployment.token])
+  probe.on("message", ({ isAnswered, took }) => {
+    if (!isAnswered) note("users/me")
+    if (collected.length > 0 && !isCollecting && !hasCollected) times.push(took)
+    hasCollected = false
+  })
   while (collected.length < 4) {
     const asked = performance.now()
-    // No call of `users/me` waits for the collection
     if (asked >= begun + warmUp + (collected.length * minutes * 60_000) / 3) {
+      isCollecting = true
       collected.push(await collectedOf(deployment))
+      isCollecting = false
+      hasCollected = true
       processor.push({ at: performance.now(), cpu: await deployment.ask("cpu") })
       if (values.profile !== undefined && profiled === undefined) {
         const milliseconds = Math.min(longestProfile, (minutes * 60_000) / 3)
@@ -259,21 +272,13 @@ try {
       }
       continue
     }
-    const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2/users/me`, {
-      headers: { "Service-Session-Token": deployment.token }
-    }).catch(() => undefined)
-    await answer?.text()
-    if (answer?.status !== 200) note("users/me")
-    const took = performance.now() - asked
-    if (asked - begun > warmUp) {
-      times.push(took)
-      if (asked - sampled > 5_000) {
-        sampled = asked
-        memory.push(await rss(deployment.pid))
-      }
+    if (collected.length > 0 && asked - sampled > 5_000) {
+      sampled = asked
+      memory.push(await rss(deployment.pid))
     }
-    await sleep(Math.max(0, 100 - took))
+    await sleep(100)
   }
+  probe.disconnect()
   await profiled
   load.isOver = true
   // The server stands still for a minute: agents and builds that fail then are no errors of the load
