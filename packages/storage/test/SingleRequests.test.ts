@@ -56,6 +56,7 @@ for (const [name, database] of databases) {
         expect(yield* (yield* AgentRepository).claimOf(id)).toStrictEqual(Option.none())
         expect(yield* (yield* PortShareRepository).delete({ workspace_id: id, agent_name: "main", port: 80 })).toBe(false)
         yield* (yield* JobQueueRepository).endLeases(now)
+        yield* (yield* JobQueueRepository).shortenLeases(now)
         yield* (yield* InboxRepository).markAllRead(id, now)
         yield* (yield* PushSubscriptionRepository).deleteAll
         yield* (yield* WorkspaceProxyRepository).setSecret(id, new Uint8Array(32))

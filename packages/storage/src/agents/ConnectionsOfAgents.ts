@@ -1,5 +1,6 @@
 /** Statements about the connections of agents. */
 import type { AgentRepository } from "@atelier/core/agents"
+import { Timestamp } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { boolean, row, uuid } from "../platform/Row.js"
@@ -8,6 +9,9 @@ import type { Statements } from "../platform/Statements.js"
 
 const isLatest = row({ is_latest: boolean })
 const latest = row({ id: uuid })
+
+/** A connection's end that is later than a sign of life by more than this was noted before the clock was set back. An end may overtake the last sign by less. */
+const overtaken = "1 minute"
 const isFirst = row({ is_first: boolean })
 
 export const connectionsOfAgents = (
@@ -30,7 +34,7 @@ export const connectionsOfAgents = (
       first(
         isFirst,
         sql`UPDATE workspace_agents SET first_connected_at = coalesce(first_connected_at, ${at}), last_connected_at = ${at},
-            connection_id = ${connectionId}
+            connection_id = ${connectionId}, disconnected_at = CASE WHEN disconnected_at < ${at} THEN disconnected_at END
           WHERE id = ${id} RETURNING first_connected_at = ${as(sql, "timestamp", sql`${at}`)} AS is_first`
       ),
       Option.exists(({ is_first }) => is_first)
@@ -53,7 +57,8 @@ export const connectionsOfAgents = (
     ),
   touch: (signs, at) =>
     run(
-      sql`UPDATE workspace_agents SET last_connected_at = ${at}
+      sql`UPDATE workspace_agents SET last_connected_at = ${at},
+          disconnected_at = CASE WHEN disconnected_at <= ${Timestamp.plus(at, overtaken)} THEN disconnected_at END
         FROM ${items(
           sql,
           // In one order, as a statement of another process may have the same agents

@@ -21,7 +21,7 @@ import {
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
+import { Chunk, Clock, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { whilePassing } from "../../../../test/store/time.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
@@ -277,6 +277,18 @@ for (const [name, database] of databases) {
     /** Time passes, in which leases are looked at every five seconds. */
     const pass = (seconds: number) => Effect.replicateEffect(Effect.zipRight(TestClock.adjust("5 seconds"), look), seconds / 5)
     const dies = pass(20)
+
+    it.effect("is repeated after the usual time if the clock is set back meanwhile", () =>
+      Effect.gen(function* () {
+        yield* dies
+        const { job } = yield* aTakenJob()
+        yield* TestClock.setTime((yield* Clock.currentTimeMillis) - 3_600_000)
+        yield* look
+        expect(yield* statusOf(job)).toBe("running")
+        yield* pass(20)
+        expect(yield* statusOf(job)).toBe("pending")
+      })
+    )
 
     it.effect("is repeated at most three times, with its lost lines marked", () =>
       Effect.gen(function* () {

@@ -23,7 +23,7 @@ export interface CheckedConnection {
 
 interface Checked extends CheckedConnection {
   readonly retired: Deferred.Deferred<Retired>
-  /** Milliseconds since 1970. */
+  /** By the monotonic time. */
   answeredAt: number
   isAsked: boolean
   /** The slot in which it is due. */
@@ -35,6 +35,9 @@ const longestSlot = 1_000
 
 /** Slots of an interval, if it is short. */
 const slotsOfInterval = 10
+
+/** Milliseconds that go on evenly when the machine's clock is set: by that, a clock that is set back would let no check be due. */
+const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
 
 /** Makes checks of connections, each once in every interval. */
 export const makeChecks = (
@@ -80,7 +83,7 @@ export const makeChecks = (
     const ask = (checked: Checked): Effect.Effect<void> => {
       if (checked.isAsked) return Effect.void
       checked.isAsked = true
-      const asking = Effect.matchCauseEffect(Effect.zipRight(checked.ping, Clock.currentTimeMillis), {
+      const asking = Effect.matchCauseEffect(Effect.zipRight(checked.ping, monotonic), {
         onFailure: () => Effect.void,
         onSuccess: (now) => Effect.sync(() => void (checked.answeredAt = now))
       })
@@ -92,7 +95,7 @@ export const makeChecks = (
     }
 
     const check = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* monotonic
       const due = takeDue(now)
       if (due.length === 0) return
       const isHeard = ({ answeredAt }: Checked): boolean => now - answeredAt <= inactive
@@ -100,8 +103,10 @@ export const makeChecks = (
       for (const { retired } of due.filter((checked) => !isHeard(checked))) Deferred.unsafeDone(retired, Exit.succeed("unresponsive"))
       if (heard.length === 0) return
       for (const checked of heard) plan(checked, now, period)
+      // Before the store: agents answer while it is away too
+      yield* Effect.forEach(heard, ask, { discard: true })
       const storing = Effect.zipRight(
-        repository.touch(heard, Timestamp.fromMillis(now)),
+        Effect.flatMap(Timestamp.now, (at) => repository.touch(heard, at)),
         repository.latestAmong(heard.map(({ agentId }) => agentId))
       )
       const latest = yield* Effect.onError(storing, () =>
@@ -114,15 +119,12 @@ export const makeChecks = (
         })
       )
       for (const { agentId, retired } of heard) if (!latest.has(agentId)) Deferred.unsafeDone(retired, Exit.succeed("outdated"))
-      yield* Effect.forEach(heard, ask, { discard: true })
     })
 
     /** Waits for the slot that is due next. */
     const wait = Effect.suspend(() => {
       if (slots.size > 0) {
-        return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.sleep(Duration.millis(Math.max(0, Math.min(...slots.keys()) * slotLength - now)))
-        )
+        return Effect.flatMap(monotonic, (now) => Effect.sleep(Duration.millis(Math.max(0, Math.min(...slots.keys()) * slotLength - now))))
       }
       isAny.unsafeClose()
       return isAny.await
@@ -134,7 +136,7 @@ export const makeChecks = (
       /** Checks a connection until it has to be closed, and answers why. */
       retirementOf: (connection) =>
         Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* monotonic
           const checked: Checked = { ...connection, retired: yield* Deferred.make<Retired>(), answeredAt: now, isAsked: false, slot: 0 }
           return yield* Effect.acquireUseRelease(
             Effect.sync(() => plan(checked, now, period)),

@@ -78,6 +78,8 @@ export class JobQueueRepository extends Context.Tag("@atelier/core/JobQueueRepos
     readonly waitingSilently: (createdBefore: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Ends every lease at once. For the start of the only process that uses the store: no lease is that process's. */
     readonly endLeases: (now: Timestamp) => Effect.Effect<void>
+    /** Lets leases that end later end at an instant. */
+    readonly shortenLeases: (end: Timestamp) => Effect.Effect<void>
     /** Whether other processes may work on the same jobs. */
     readonly isShared: boolean
     /**

@@ -16,14 +16,14 @@ const runningLimit = Duration.minutes(5)
 
 /**
  * Tells of each look of a worker whether it may judge others by their silence. After a time without looks the store may have been away, so
- * the others first have `settling` to be heard; after the worker's start too, unless it has the store to itself.
+ * the others first have `settling` to be heard; after the worker's start too, unless it has the store to itself, and once the clock was set back.
  */
 const makeSettled = (options: { readonly every: Duration.Duration; readonly settling: Duration.Duration; readonly isAlone: boolean }) => {
   const gap = Duration.times(options.every, 3)
   let lastLook: Timestamp.Timestamp | undefined
   let settledAt: Timestamp.Timestamp | undefined
   return (now: Timestamp.Timestamp): boolean => {
-    const isAfterGap = lastLook === undefined ? !options.isAlone : lastLook < Timestamp.minus(now, gap)
+    const isAfterGap = lastLook === undefined ? !options.isAlone : lastLook < Timestamp.minus(now, gap) || lastLook > now
     if (isAfterGap) settledAt = Timestamp.plus(now, options.settling)
     lastLook = now
     return settledAt === undefined || now >= settledAt
@@ -103,10 +103,15 @@ const makeTaking = (queue: JobQueueRepository["Type"]) => {
 export const leaseWatch = Effect.map(JobQueueRepository, (queue) => {
   const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !queue.isShared })
   const takeFromDead = makeTaking(queue)
+  /** When this worker last looked: undefined before its first look. */
+  let lookedAt: Timestamp.Timestamp | undefined
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
     if (queue.isShared) yield* takeFromDead
     const now = yield* Timestamp.now
+    // Leases that were given before the clock was set back would last as much longer
+    if (lookedAt === undefined || lookedAt > now) yield* queue.shortenLeases(Timestamp.plus(now, leaseDuration))
+    lookedAt = now
     const ids = yield* queue.withExpiredLease(now, leaseBatch)
     if (isSettled(now)) yield* Background.each("job_leases", ids, (id) => claims.expire(id))
   })

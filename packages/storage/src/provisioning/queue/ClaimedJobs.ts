@@ -14,7 +14,15 @@ export const claimedJobs = (
   sql: Statements
 ): Pick<
   JobQueueRepository["Type"],
-  "renew" | "forbidRepeating" | "discountAttempt" | "withExpiredLease" | "claimsOf" | "untouched" | "waitingSilently" | "endLeases"
+  | "renew"
+  | "forbidRepeating"
+  | "discountAttempt"
+  | "withExpiredLease"
+  | "claimsOf"
+  | "untouched"
+  | "waitingSilently"
+  | "endLeases"
+  | "shortenLeases"
 > => {
   const dialect = dialectOf(sql)
   const isWaiting = sql.literal(jobIs("pending"))
@@ -67,6 +75,8 @@ export const claimedJobs = (
         ),
         (rows) => rows.map(({ id }) => id)
       ),
+    shortenLeases: (end) =>
+      run(sql`UPDATE provisioner_jobs SET lease_expires_at = ${end} WHERE completed_at IS NULL AND lease_expires_at > ${end}`),
     endLeases: (now) =>
       run(sql`UPDATE provisioner_jobs SET lease_expires_at = ${now} WHERE completed_at IS NULL AND lease_expires_at IS NOT NULL`)
   }

@@ -2,9 +2,10 @@ import { AgentConnections, AgentRepository } from "@atelier/core/agents"
 import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Clock, Context, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
+import { Chunk, Clock, Context, type Duration, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases, type sqlite } from "../../../../../test/store/databases.js"
+import { Statements } from "../../../src/platform/Statements.js"
 import { aRunningAgent, rowOf, until } from "../runningAgent.js"
 import { agentServices } from "../services.js"
 
@@ -117,6 +118,33 @@ for (const [name, database] of databases) {
         yield* aBuild(agent, { status: "pending" })
         yield* TestClock.adjust("15 seconds")
         expect(yield* Fiber.join(agent.fiber)).toBe("outdated")
+      })
+    )
+
+    it.scoped("make the agent connected although the last one ended later by a clock that was set back since", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        const { act, fiber, id } = yield* monitored(Effect.void)
+        const { monitor } = yield* AgentConnections
+        yield* Fiber.interrupt(fiber)
+        const endsIn = (time: Duration.DurationInput) =>
+          Effect.flatMap(
+            Timestamp.now,
+            (now) => sql`UPDATE workspace_agents SET disconnected_at = ${Timestamp.plus(now, time)} WHERE id = ${id}`
+          )
+        yield* endsIn("1 hour")
+        yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
+        yield* until(rowOf(id), ({ disconnected_at }) => disconnected_at === null)
+        yield* untilAsleep
+        yield* endsIn("1 hour")
+        yield* TestClock.adjust("15 seconds")
+        yield* until(rowOf(id), ({ disconnected_at }) => disconnected_at === null)
+        yield* untilAsleep
+        // The end of a connection may be stored before its last sign of life
+        yield* endsIn("16 seconds")
+        const before = (yield* rowOf(id)).last_connected_at
+        yield* TestClock.adjust("15 seconds")
+        expect((yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== before)).disconnected_at).not.toBeNull()
       })
     )
 
