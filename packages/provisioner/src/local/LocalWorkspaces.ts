@@ -156,14 +156,14 @@ const make = (options: LocalWorkspacesOptions) =>
       stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
       remove: (workspaceId, previous, report, unfinished = false) =>
         act(workspaceId, previous, remove(workspaceId, previous, report, unfinished)),
-      runs: (state) =>
-        Effect.map(Effect.option(readRecord(pathsOf(root, state.workspace_id))), (record) =>
-          Option.exists(
-            record,
-            (noted) =>
-              state.directory_id === directory_id && noted?.wanted === "running" && noted.workspace_build_id === state.workspace_build_id
+      runs: ({ directory_id: directory, workspace_build_id, workspace_id }) =>
+        Effect.suspend(() => {
+          const known = directory === directory_id ? running.runsBy(workspace_id, workspace_build_id) : false
+          if (known !== undefined) return Effect.succeed(known)
+          return Effect.map(Effect.option(readRecord(pathsOf(root, workspace_id))), (record) =>
+            Option.exists(record, (noted) => noted?.wanted === "running" && noted.workspace_build_id === workspace_build_id)
           )
-        ),
+        }),
       adopt: (before, state) => act(state.workspace_id, before, running.adopt(before, state)),
       recover,
       tellOutages,

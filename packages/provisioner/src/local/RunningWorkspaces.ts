@@ -109,7 +109,13 @@ export const runningWorkspaces = ({ agents, grace, root, supervisors }: Needs) =
       yield* writeRecord(paths, { ...record, workspace_build_id: state.workspace_build_id })
     })
 
-  return { locked, supervise, halt, startAll, adopt }
+  /** Whether a workspace runs by a build; undefined where no agent of it is watched, as before its recovery. */
+  const runsBy = (workspaceId: Uuid.Uuid, workspaceBuildId: Uuid.Uuid): boolean | undefined => {
+    const state = states.get(workspaceId)
+    return state === undefined ? undefined : state.workspace_build_id === workspaceBuildId
+  }
+
+  return { locked, supervise, halt, startAll, adopt, runsBy }
 }
 
 /** The result of {@link runningWorkspaces}. */

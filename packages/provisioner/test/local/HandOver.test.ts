@@ -73,6 +73,18 @@ it.scopedLive("an agent that has been handed over runs on, and is started again 
   })
 )
 
+it.scopedLive("a workspace that has been handed over is not handed over by its former build", () =>
+  Effect.gen(function* () {
+    const engine = yield* anEngine(yield* aFolder)
+    const { claim } = yield* prebuilt(engine, yaml, yield* aListener)
+    const { applied, settle } = yield* handOver(engine, yaml, claim)
+    yield* settle
+    const failure = yield* Effect.flip(handOver(engine, yaml, claim))
+    expect(failure.message).toBe("the workspace cannot be handed over as it runs: it does not run at this engine")
+    yield* handOver(engine, yaml, { ...claim, state: applied.state })
+  })
+)
+
 it.scopedLive("an agent that another creation gets is started again with the token that it has", () =>
   Effect.gen(function* () {
     const engine = yield* anEngine(yield* aFolder)
