@@ -5,7 +5,7 @@ import { BuildResources, type InsertedAgent } from "../../agents/resources/Build
 import * as Audit from "../../audit/Audit.js"
 import { buildAudit } from "../WorkspaceAudit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
-import type { EventBus } from "../../platform/events/EventBus.js"
+import { EventBus } from "../../platform/events/EventBus.js"
 import * as Measure from "../../platform/Measure.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const sessions = yield* WorkspaceSessions
   const tasks = yield* WorkspaceTaskRepository
   const notifications = yield* WorkspaceNotifications
-  const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
+  const services = Context.pick(AuditRepository, EventBus, Ids)(yield* Effect.context<AuditRepository | EventBus | Ids>())
 
   /** Notes the app that works on the workspace's task. */
   const linkTask = (workspace: Workspace, { id }: WorkspaceBuild, agents: ReadonlyArray<InsertedAgent>, { task_app_id }: Applied) => {

@@ -13,7 +13,7 @@ import { BuildResources } from "../../agents/resources/BuildResources.js"
 import type { Conflict } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import { Transactor } from "../../platform/store/Transactor.js"
+import { publish, Transactor } from "../../platform/store/Transactor.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -32,7 +32,7 @@ import { BuildStates } from "../builds/BuildStates.js"
 import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { WorkspaceQuotas } from "../quotas/WorkspaceQuotas.js"
 import { WorkspaceSchedules } from "../schedule/WorkspaceSchedules.js"
-import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
+import { publishWorkspaceEvent, workspaceEvents } from "../watching/WorkspaceEvents.js"
 import type { Workspace } from "../Workspace.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
 import { PrebuildRepository, type ReadyPrebuild } from "./PrebuildRepository.js"
@@ -150,10 +150,10 @@ const told = (before: WorkspaceDetails, owner_id: Uuid, use: ReadonlyArray<Effec
     if (!Option.exists(used, (all) => all.every((isUsed) => isUsed))) {
       yield* Effect.logWarning("an agent has not said that it works for its new owner; it does when it connects again")
     }
-    // Not before: it ends the connections that were made with the old tokens
-    for (const owner of [before.owner_id, owner_id]) {
-      yield* publishWorkspaceEvent(owner, { kind: "state_change", workspace_id: before.id })
-    }
+    const changed = { kind: "state_change", workspace_id: before.id } as const
+    yield* publish(workspaceEvents(before.owner_id), changed)
+    // Not before: it ends the connections that were made with the old tokens. Once for both owners: rights to the workspace are judged again each time
+    yield* publishWorkspaceEvent(owner_id, changed)
   })
 
 const make = Effect.gen(function* () {
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
   const schedules = yield* WorkspaceSchedules
   const tokens = yield* TokenOffers
   const ids = yield* Ids
-  const services = yield* Effect.context<EventBus | Transactor>()
+  const services = Context.pick(EventBus, Transactor)(yield* Effect.context<EventBus | Transactor>())
 
   const { reserve, reserved } = reservations(repository)
   const inputOf = claimInput({ builds, versions, inputs, credentials, states })

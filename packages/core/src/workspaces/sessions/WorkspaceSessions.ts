@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
   const repository = yield* WorkspaceSessionRepository
   const keys = yield* ApiKeyRepository
   const { maxTokenLifetime } = yield* DeploymentOptions
-  const services = yield* Effect.context<Cryptography | EventBus | Transactor>()
+  const services = Context.pick(Cryptography, EventBus, Transactor)(yield* Effect.context<Cryptography | EventBus | Transactor>())
 
   /** Deletes the workspace's key. Requests with it are refused from now on. */
   const close = (workspace: Pick<Workspace, "id" | "owner_id">) =>
