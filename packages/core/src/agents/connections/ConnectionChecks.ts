@@ -23,9 +23,12 @@ export interface CheckedConnection {
 
 interface Checked extends CheckedConnection {
   readonly retired: Deferred.Deferred<Retired>
-  /** By the monotonic time. */
-  answeredAt: number
+  /** Since when it is asked without an answer, by the monotonic time: one that nothing asks is not silent. */
+  askedSince: number | undefined
   isAsked: boolean
+  /** Whether a sign of life is being stored. */
+  isStoring: boolean
+  isOver: boolean
   /** The slot in which it is due. */
   slot: number
 }
@@ -35,6 +38,12 @@ const longestSlot = 1_000
 
 /** Slots of an interval, if it is short. */
 const slotsOfInterval = 10
+
+/** How long storing signs of life may take: asking does not wait for it, and a row may be locked. */
+const storedWithin = "5 seconds"
+
+/** Slots over which the signs of life are spread that could not be stored together: what one of them met does not meet all others again. */
+const retrySlots = 5
 
 /** Milliseconds that go on evenly when the machine's clock is set: by that, a clock that is set back would let no check be due. */
 const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
@@ -80,12 +89,13 @@ export const makeChecks = (
       return due
     }
 
-    const ask = (checked: Checked): Effect.Effect<void> => {
+    const ask = (checked: Checked, at: number): Effect.Effect<void> => {
       if (checked.isAsked) return Effect.void
       checked.isAsked = true
-      const asking = Effect.matchCauseEffect(Effect.zipRight(checked.ping, monotonic), {
+      checked.askedSince ??= at
+      const asking = Effect.matchCauseEffect(checked.ping, {
         onFailure: () => Effect.void,
-        onSuccess: (now) => Effect.sync(() => void (checked.answeredAt = now))
+        onSuccess: () => Effect.sync(() => void (checked.askedSince = undefined))
       })
       const asked = Effect.ensuring(
         asking,
@@ -94,37 +104,55 @@ export const makeChecks = (
       return Effect.asVoid(Effect.forkIn(afterwards(asked), scope))
     }
 
+    /** Stores the signs of life of connections, and retires those of former builds. */
+    const store = (batch: ReadonlyArray<Checked>): Effect.Effect<void> => {
+      const storing = Effect.gen(function* () {
+        yield* repository.touch(batch, yield* Timestamp.now)
+        const latest = yield* repository.latestAmong(batch.map(({ agentId }) => agentId))
+        for (const { agentId, retired } of batch) if (!latest.has(agentId)) Deferred.unsafeDone(retired, Exit.succeed("outdated"))
+      })
+      return Effect.onExit(Effect.disconnect(storing), (exit) =>
+        Effect.map(monotonic, (now) =>
+          batch.forEach((checked, index) => {
+            checked.isStoring = false
+            if (Exit.isSuccess(exit) || checked.isOver) return
+            // Not after a whole interval: an agent counts as disconnected after two
+            forget(checked)
+            plan(checked, now, longestSlot * (1 + (index % retrySlots)))
+          })
+        )
+      )
+    }
+
+    const startStoring = (batch: ReadonlyArray<Checked>): Effect.Effect<void> => {
+      for (const checked of batch) checked.isStoring = true
+      return Effect.asVoid(
+        Effect.forkIn(afterwards(Background.each("agent_connection_check", [batch], store, { within: storedWithin })), scope)
+      )
+    }
+
+    const isSilent = ({ askedSince }: Checked, now: number): boolean => askedSince !== undefined && now - askedSince > inactive - period
+
     const check = Effect.gen(function* () {
       const now = yield* monotonic
-      const due = takeDue(now)
-      if (due.length === 0) return
-      const isHeard = ({ answeredAt }: Checked): boolean => now - answeredAt <= inactive
-      const heard = due.filter(isHeard)
-      for (const { retired } of due.filter((checked) => !isHeard(checked))) Deferred.unsafeDone(retired, Exit.succeed("unresponsive"))
-      if (heard.length === 0) return
+      const heard: Array<Checked> = []
+      for (const checked of takeDue(now)) {
+        if (isSilent(checked, now)) Deferred.unsafeDone(checked.retired, Exit.succeed("unresponsive"))
+        else heard.push(checked)
+      }
       for (const checked of heard) plan(checked, now, period)
-      // Before the store: agents answer while it is away too
-      yield* Effect.forEach(heard, ask, { discard: true })
-      const storing = Effect.zipRight(
-        Effect.flatMap(Timestamp.now, (at) => repository.touch(heard, at)),
-        repository.latestAmong(heard.map(({ agentId }) => agentId))
-      )
-      const latest = yield* Effect.onError(storing, () =>
-        Effect.sync(() => {
-          // Not after a whole interval: an agent counts as disconnected after two
-          for (const checked of heard) {
-            forget(checked)
-            plan(checked, now, longestSlot)
-          }
-        })
-      )
-      for (const { agentId, retired } of heard) if (!latest.has(agentId)) Deferred.unsafeDone(retired, Exit.succeed("outdated"))
+      yield* Effect.forEach(heard, (checked) => ask(checked, now), { discard: true })
+      const batch = heard.filter(({ isStoring }) => !isStoring)
+      if (batch.length > 0) yield* startStoring(batch)
     })
 
-    /** Waits for the slot that is due next. */
+    /** Waits for the slot that is due next, or for a slot's time: what could not be stored becomes due meanwhile. */
     const wait = Effect.suspend(() => {
       if (slots.size > 0) {
-        return Effect.flatMap(monotonic, (now) => Effect.sleep(Duration.millis(Math.max(0, Math.min(...slots.keys()) * slotLength - now))))
+        return Effect.flatMap(monotonic, (now) => {
+          const due = Math.min(...slots.keys()) * slotLength - now
+          return Effect.sleep(Duration.millis(Math.max(0, Math.min(due, slotLength))))
+        })
       }
       isAny.unsafeClose()
       return isAny.await
@@ -137,11 +165,23 @@ export const makeChecks = (
       retirementOf: (connection) =>
         Effect.gen(function* () {
           const now = yield* monotonic
-          const checked: Checked = { ...connection, retired: yield* Deferred.make<Retired>(), answeredAt: now, isAsked: false, slot: 0 }
+          const checked: Checked = {
+            ...connection,
+            retired: yield* Deferred.make<Retired>(),
+            askedSince: undefined,
+            isAsked: false,
+            isStoring: false,
+            isOver: false,
+            slot: 0
+          }
           return yield* Effect.acquireUseRelease(
             Effect.sync(() => plan(checked, now, period)),
             () => Deferred.await(checked.retired),
-            () => Effect.sync(() => forget(checked))
+            () =>
+              Effect.sync(() => {
+                checked.isOver = true
+                forget(checked)
+              })
           )
         })
     }

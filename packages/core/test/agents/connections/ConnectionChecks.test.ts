@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Clock, Deferred, Duration, Effect, Layer, TestClock } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, Option, TestClock } from "effect"
 import { AgentRepository } from "../../../src/agents/AgentRepository.js"
 import { makeChecks } from "../../../src/agents/connections/ConnectionChecks.js"
 import { WorkspaceAgentId } from "../../../src/agents/WorkspaceAgent.js"
@@ -10,6 +10,66 @@ const id = "7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e"
 const connection = { agentId: WorkspaceAgentId.make(id), connectionId: Uuid.make(id), ping: Effect.void }
 
 const hour = 3_600_000
+
+const agents = Array.from({ length: 5 }, (_, index) => {
+  const own = `7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4${index}`
+  return { agentId: WorkspaceAgentId.make(own), connectionId: Uuid.make(own), ping: Effect.void }
+})
+
+/** Has five connections checked, that begin three seconds after each other, and answers their checks and which signs of life were stored. */
+const checked = (touch: (ids: ReadonlyArray<string>) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const stored: Array<string> = []
+    const repository = Layer.mock(AgentRepository, {
+      touch: (signs) => {
+        const ids = signs.map(({ agentId }) => agentId)
+        return Effect.tap(touch(ids), () => Effect.sync(() => void stored.push(...ids)))
+      },
+      latestAmong: (ids) => Effect.succeed(new Set(ids))
+    })
+    const { retirementOf } = yield* Effect.provide(makeChecks(Duration.seconds(15)), repository)
+    const fibers = yield* Effect.forEach(agents, (agent) =>
+      Effect.tap(Effect.forkScoped(retirementOf(agent)), () => TestClock.adjust("3 seconds"))
+    )
+    return { fibers, stored }
+  })
+
+it.scoped("a store that does not answer ends no connection, and delays the signs of life of no other", () =>
+  Effect.gen(function* () {
+    let stalls = 0
+    const { fibers, stored } = yield* checked((ids) =>
+      ids.some((own) => own === agents[0]?.agentId) && stalls++ < 5 ? Effect.never : Effect.void
+    )
+    yield* TestClock.adjust("10 seconds")
+    stored.length = 0
+    yield* TestClock.adjust("15 seconds")
+    expect(new Set(stored)).toStrictEqual(new Set(agents.slice(1).map(({ agentId }) => agentId)))
+    yield* TestClock.adjust("40 seconds")
+    expect(stored).toContain(agents[0]?.agentId)
+    expect(yield* Effect.forEach(fibers, Fiber.poll)).toStrictEqual(agents.map(() => Option.none()))
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+)
+
+it.scoped("a connection that ends while its sign of life cannot be stored is stored no more", () =>
+  Effect.gen(function* () {
+    let isAway = true
+    const asked: Array<string> = []
+    const { fibers } = yield* checked((ids) =>
+      Effect.suspend(() => {
+        asked.push(...ids)
+        return isAway ? Effect.never : Effect.void
+      })
+    )
+    yield* TestClock.adjust("3 seconds")
+    expect(asked).toContain(agents[0]?.agentId)
+    yield* Effect.forEach(fibers.slice(0, 1), Fiber.interrupt)
+    isAway = false
+    asked.length = 0
+    yield* TestClock.adjust("1 minute")
+    expect(asked).not.toContain(agents[0]?.agentId)
+    expect(asked).toContain(agents[1]?.agentId)
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+)
 
 it.scoped.each([-hour, hour])("signs of life are stored every 15 seconds when the clock was set by %i ms", (shift) =>
   Effect.gen(function* () {
