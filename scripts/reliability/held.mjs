@@ -1,4 +1,4 @@
-// Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--warm-up 60] [--postgres]
+// Measures load that is held: `npm run build && npm run load -- [--minutes 30] [--agents 2000] [--watchers 500] [--terminals 100] [--builds 20] [--build-seconds 5] [--warm-up 60] [--postgres]
 // [--profile DIRECTORY] [--snapshot DIRECTORY]`; these write a profile of the server's processor time, and a snapshot of its heap at the end.
 // Agents are connected by their protocol, and report metadata every ten seconds. Meanwhile clients watch workspaces, terminals print a line every second,
 // builds follow each other, and a user asks who it is ten times a second. Prints the server's memory by thirds of the time, errors, and how long `users/me` took.
@@ -36,6 +36,7 @@ const { values } = parseArgs({
     watchers: { type: "string", default: "500" },
     terminals: { type: "string", default: "100" },
     builds: { type: "string", default: "20" },
+    "build-seconds": { type: "string", default: "5" },
     "warm-up": { type: "string", default: "60" },
     profile: { type: "string" },
     snapshot: { type: "string" },
@@ -46,8 +47,8 @@ const [minutes, agents, watchers, terminals, building] = ["minutes", "agents", "
   Number(values[name])
 )
 
-/** Daemons that work on the builds. */
-const daemons = 4
+/** How long a daemon works on a build. The next one begins as soon as it has ended. */
+const buildTime = `${Number(values["build-seconds"])} seconds`
 
 /** Agents that have the terminals. */
 const withTerminals = 10
@@ -105,7 +106,7 @@ const anAgent = (port, index) =>
     Effect.forever
   )
 
-/** A daemon that takes builds, and completes each after a quarter of a second. */
+/** A daemon that takes builds, one at a time. */
 const aDaemon = ({ port, token }, number) =>
   Effect.gen(function* () {
     const query = `provisioner=terraform&name=d${number}&version=1.18`
@@ -118,7 +119,7 @@ const aDaemon = ({ port, token }, number) =>
     for (;;) {
       const job = Option.getOrUndefined(yield* Stream.runHead(client.AcquireJobWithCancel(Stream.never)))
       if (job === undefined || job.job_id === "") continue
-      yield* Effect.sleep("250 millis")
+      yield* Effect.sleep(buildTime)
       yield* client.CompleteJob({ job_id: job.job_id, type: { case: job.type.case, value: {} } })
     }
   }).pipe(
@@ -216,7 +217,7 @@ try {
     await deployment.grow(Math.ceil((agents * 10) / 6 / 1000) * 1000)
     await deployment.ask("seedConnectable", { count: agents })
   })
-  const fibers = Array.from({ length: daemons }, (_, number) => Effect.runFork(aDaemon(deployment, number)))
+  const fibers = Array.from({ length: building }, (_, number) => Effect.runFork(aDaemon(deployment, number)))
   await phase("connecting the agents", async () => {
     for (let index = 0; index < agents; index++) {
       fibers.push(Effect.runFork(Effect.provide(anAgent(deployment.port, index), Logger.remove(Logger.defaultLogger))))

@@ -169,21 +169,29 @@ const applyNext = (sql: Statements, upTo: number) =>
  */
 const applyConcurrently = (sql: Statements, { migration_id, name }: Applied, { concurrently }: Indexes) => {
   const key = `atelier:${table}:indexes`
+  const limits = ["statement_timeout", "lock_timeout"]
   const tryLock = Effect.map(
     sql<{ readonly is_ours: boolean }>`SELECT pg_try_advisory_lock(hashtextextended(${key}, 0)) AS is_ours`,
     ([row]) => row?.is_ours === true
   )
   const change = Effect.gen(function* () {
-    yield* sql`SET statement_timeout = 0`
-    yield* Effect.repeat(tryLock, { until: (isOurs) => isOurs, schedule: Schedule.spaced("200 millis") })
+    // The statements wait for the transactions of others through locks
+    for (const limit of limits) yield* sql.run(`SET ${limit} = 0`)
+    if (!(yield* tryLock)) {
+      yield* Effect.logInfo(`The migration ${numberOf(migration_id)} waits for another server that changes indexes`)
+      yield* Effect.repeat(tryLock, { until: (isOurs) => isOurs, schedule: Schedule.spaced("200 millis") })
+    }
     if ((yield* lastApplied(sql)).migration_id >= migration_id) return []
+    yield* Effect.logInfo(`The migration ${numberOf(migration_id)} changes indexes, and waits for all transactions that began before`)
     yield* Effect.mapError(concurrently, failedIn({ migration_id, name }))
     yield* sql`INSERT INTO ${sql(table)} ${sql.insert({ migration_id, name })}`
     return [{ migration_id, name }]
   })
-  const leave = Effect.zipRight(sql`SELECT pg_advisory_unlock_all()`, sql`RESET statement_timeout`)
   // The connection goes back to the pool
-  return sql.session(Effect.ensuring(change, Effect.ignore(leave)))
+  const leave = Effect.forEach(["SELECT pg_advisory_unlock_all()", ...limits.map((limit) => `RESET ${limit}`)], (text) =>
+    Effect.ignore(sql.run(text))
+  )
+  return sql.session(Effect.ensuring(change, leave))
 }
 
 const applyOnline = (sql: Statements, upTo: number) =>

@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
     for (const holding of held) {
       const expiresAt = holding.actor.credential?.expiresAt
       const hasExpired = expiresAt !== undefined && expiresAt < now
-      const mustBeJudged = holding.hasFailed || hasExpired || now - holding.judgedAt >= recheckAfter
+      const mustBeJudged = holding.hasFailed || hasExpired || Math.abs(now - holding.judgedAt) >= recheckAfter
       if (mustBeJudged && !underway.has(groupOf(holding))) suspect(holding)
     }
     held.tidy()

@@ -4,6 +4,7 @@ import { DeploymentOptions } from "@atelier/core/deployment"
 import { EventBus, Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Effect, Layer, Queue, Stream, TestClock } from "effect"
 import { expect } from "vitest"
+import { aClock } from "../../aClock.js"
 
 const userId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 const workspaceId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000003")
@@ -166,6 +167,22 @@ describe("the right to a stream", () => {
       yield* TestClock.adjust("15 seconds")
       expect(yield* messageOf(ended)).toBe("gone")
     }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("ends within 30 seconds without the event although the clock was set back", () =>
+    Effect.gen(function* () {
+      const { set, skewed } = yield* aClock
+      const services = yield* Effect.withClock(Layer.build(layer), skewed)
+      yield* Effect.gen(function* () {
+        const { open, state } = aCaller()
+        const ended = yield* open
+        yield* TestClock.adjust("5 seconds")
+        set(-3_600_000)
+        state.ends = new Unauthenticated({ message: "gone" })
+        yield* TestClock.adjust("30 seconds")
+        expect(yield* size(ended)).toBe(1)
+      }).pipe(Effect.provide(services))
+    })
   )
 
   it.scoped("is judged when the credential expires", () =>

@@ -1,8 +1,9 @@
 import { expect, it } from "@effect/vitest"
-import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, Option, TestClock } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Logger, Option, TestClock } from "effect"
 import { AgentRepository } from "../../../src/agents/AgentRepository.js"
 import { makeChecks } from "../../../src/agents/connections/ConnectionChecks.js"
 import { WorkspaceAgentId } from "../../../src/agents/WorkspaceAgent.js"
+import { aClock } from "../../aClock.js"
 import * as Timestamp from "../../../src/platform/time/Timestamp.js"
 import { Uuid } from "../../../src/platform/texts/Uuid.js"
 
@@ -73,17 +74,7 @@ it.scoped("a connection that ends while its sign of life cannot be stored is sto
 
 it.scoped.each([-hour, hour])("signs of life are stored every 15 seconds when the clock was set by %i ms", (shift) =>
   Effect.gen(function* () {
-    const clock = yield* Effect.clock
-    let offset = 0
-    const millis = () => clock.unsafeCurrentTimeMillis() + offset
-    const skewed: Clock.Clock = {
-      [Clock.ClockTypeId]: Clock.ClockTypeId,
-      unsafeCurrentTimeMillis: millis,
-      currentTimeMillis: Effect.sync(millis),
-      unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
-      currentTimeNanos: clock.currentTimeNanos,
-      sleep: (duration) => clock.sleep(duration)
-    }
+    const { millis, set, skewed } = yield* aClock
     const stored: Array<string> = []
     const repository = Layer.mock(AgentRepository, {
       touch: (_, at) => Effect.sync(() => void stored.push(at)),
@@ -94,12 +85,12 @@ it.scoped.each([-hour, hour])("signs of life are stored every 15 seconds when th
       const retired = yield* Deferred.make<string>()
       yield* Effect.forkScoped(Effect.withClock(Effect.intoDeferred(retirementOf(connection), retired), skewed))
       yield* TestClock.adjust("20 seconds")
-      offset = shift
+      set(shift)
       stored.length = 0
-      const set = Timestamp.fromMillis(millis())
+      const begun = Timestamp.fromMillis(millis())
       for (let round = 0; round < 3; round++) yield* TestClock.adjust("15 seconds")
       expect(stored).toHaveLength(3)
-      expect(stored.every((at) => at >= set && at <= Timestamp.plus(set, "45 seconds"))).toBe(true)
+      expect(stored.every((at) => at >= begun && at <= Timestamp.plus(begun, "45 seconds"))).toBe(true)
       expect(yield* Deferred.isDone(retired)).toBe(false)
     }).pipe(Effect.provide(repository))
   })
