@@ -262,6 +262,8 @@ await chmod(join(root, "packages/provisioner/dist/daemon/main.js"), 0o755)
 for (const folder of new Set(programs.map(({ to }) => dirname(to)))) await removeParts(folder)
 await rm(own, { recursive: true, force: true })
 for (const program of programs) await bundle(program)
+// The declarations of the agent's module are those of a module, and the launcher is a script
+await writeFile(join(root, "packages/agent/dist/program.d.cts"), "export {}\n")
 // A variable of the builder's could be one of the server's options
 const variables = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SystemRoot", "TEMP"].filter((name) => name in process.env)
 const env = Object.fromEntries(variables.map((name) => [name, process.env[name]]))
