@@ -14,7 +14,7 @@ import { connect } from "./ssh/connect.js"
 import { aScript, folder, serve, type TestServer } from "./TestServer.js"
 
 /** What is installed; `npm test` builds it before. */
-const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
 
 /** What workspaces on other machines download. */
 const download = fileURLToPath(new URL("../dist/download.mjs", import.meta.url))

@@ -12,7 +12,7 @@ import { aConfig, folder } from "../TestServer.js"
 const run = promisify(execFile)
 
 /** What is installed; `npm test` builds it before. */
-const program = fileURLToPath(new URL("../../dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../../dist/program.cjs", import.meta.url))
 
 const listening = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
   Effect.acquireRelease(
