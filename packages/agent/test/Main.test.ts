@@ -58,7 +58,10 @@ const isAlive = (id: number): boolean => ProcessTree.members({ root: id, isMark:
 const idsFrom = (server: TestServer, script: { readonly log_source_id: Uint8Array }) =>
   server.lines(script.log_source_id).map(({ output }) => Number(output))
 
-describe.skipIf(!existsSync(program))("the program", () => {
+/** `npm test` has built it. */
+const mayBeMissing = process.env["ATELIER_COMPILED"] !== "1"
+
+describe.skipIf(mayBeMissing && !existsSync(program))("the program", () => {
   it.scopedLive("shuts the workspace down when it gets SIGTERM", () =>
     Effect.gen(function* () {
       const stop = aScript("echo stopped", { run_on_start: false, run_on_stop: true })
