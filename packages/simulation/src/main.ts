@@ -84,7 +84,18 @@ const inProcesses = (workers: number): Promise<ReadonlyArray<Totals>> =>
   Promise.all(
     Array.from({ length: workers }, (_, index) => {
       const share = Math.ceil((count - index) / workers)
-      const options = ["--seed", `${first + index}`, "--histories", `${share}`, "--every", `${workers}`, "--failures", values.failures]
+      const options = [
+        "--seed",
+        `${first + index}`,
+        "--histories",
+        `${share}`,
+        "--every",
+        `${workers}`,
+        "--failures",
+        values.failures,
+        "--workers",
+        "1"
+      ]
       const flags = [...(values.progress ? ["--progress"] : []), ...(values.log ? ["--log"] : [])]
       const child = fork(fileURLToPath(import.meta.url), [...options, ...flags])
       return new Promise<Totals>((resolve, reject) => {
