@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process"
-import { existsSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -8,6 +8,7 @@ import type { ClientChannel } from "ssh2"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { version } from "@atelier/agent"
+import { isBuilt } from "../../../test/run/built.js"
 import * as ProcessTree from "../src/scripts/ProcessTree.js"
 import { until } from "./Advancing.js"
 import { connect } from "./ssh/connect.js"
@@ -58,10 +59,7 @@ const isAlive = (id: number): boolean => ProcessTree.members({ root: id, isMark:
 const idsFrom = (server: TestServer, script: { readonly log_source_id: Uint8Array }) =>
   server.lines(script.log_source_id).map(({ output }) => Number(output))
 
-/** `npm test` has built it. */
-const mayBeMissing = process.env["ATELIER_COMPILED"] !== "1"
-
-describe.skipIf(mayBeMissing && !existsSync(program))("the program", () => {
+describe.skipIf(!isBuilt(program))("the program", () => {
   it.scopedLive("shuts the workspace down when it gets SIGTERM", () =>
     Effect.gen(function* () {
       const stop = aScript("echo stopped", { run_on_start: false, run_on_stop: true })

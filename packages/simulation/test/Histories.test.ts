@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { isBuilt } from "../../../test/run/built.js"
 import { makeSetting, type Plan, planOf, runHistory, shrunk } from "../src/index.js"
 
 /** Histories of a run; `npm run simulate` runs more. */
@@ -41,7 +41,7 @@ it("a broken plan is shrunk to the actions that break it", () => {
 
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url))
 
-it.skipIf(!existsSync(program))("the command tells what all of its processes have run", async () => {
+it.skipIf(!isBuilt(program))("the command tells what all of its processes have run", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [program, "--seed", "1", "--histories", "3", "--workers", "2"])
   expect(stdout).toMatch(/^3 histories, \d+ steps, 0 broken, /)
 })

@@ -68,15 +68,17 @@ const found = (client: pg.Client) =>
     ({ rows }) => rows.map(({ indisvalid, relname }) => `${String(relname)} ${String(indisvalid)}`)
   )
 
+/** A client within a transaction that has run a statement, and another one. */
+const within = (url: string, statement: string) =>
+  Effect.tap(Effect.all([clientOf(url), clientOf(url)]), ([client]) => Effect.zipRight(ask(client, "BEGIN"), ask(client, statement)))
+
 const allValid = madeIndexes.map((name) => `${name} true`)
 
 describe("indexes of a PostgreSQL database in use", () => {
   it.scopedLive("are created while others write", () =>
     Effect.gen(function* () {
       const { server, url } = yield* databaseAt(before)
-      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
-      yield* ask(writer, "BEGIN")
-      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const [writer, other] = yield* within(url, "UPDATE workspaces SET name = name")
       const migrating = yield* Effect.fork(Effect.provide(migrateTo(withIndexes), server))
       yield* untilWaiting(other, "CREATE INDEX")
       yield* ask(other, "SET lock_timeout = 5000")
@@ -93,9 +95,7 @@ describe("indexes of a PostgreSQL database in use", () => {
     Effect.gen(function* () {
       const { server, url } = yield* databaseAt(before)
       const another = yield* statementsOf(url)
-      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
-      yield* ask(writer, "BEGIN")
-      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const [writer, other] = yield* within(url, "UPDATE workspaces SET name = name")
       const both = yield* Effect.fork(
         Effect.all([Effect.provide(migrateTo(withIndexes), server), Effect.provide(migrateTo(withIndexes), another)], {
           concurrency: "unbounded"
@@ -114,9 +114,7 @@ describe("indexes of a PostgreSQL database in use", () => {
   it.scopedLive("are created again after an attempt that failed", () =>
     Effect.gen(function* () {
       const { server, url } = yield* databaseAt(before)
-      const [writer, other] = yield* Effect.all([clientOf(url), clientOf(url)])
-      yield* ask(writer, "BEGIN")
-      yield* ask(writer, "UPDATE workspaces SET name = name")
+      const [writer, other] = yield* within(url, "UPDATE workspaces SET name = name")
       const failing = yield* Effect.fork(Effect.either(Effect.provide(migrateTo(withIndexes), server)))
       yield* untilWaiting(other, "CREATE INDEX")
       yield* ask(
@@ -148,9 +146,7 @@ describe("a table that a migration waits for", () => {
   it.scopedLive("answers others again after a second", () =>
     Effect.gen(function* () {
       const { server, url } = yield* databaseAt(withIndexes)
-      const [reader, other] = yield* Effect.all([clientOf(url), clientOf(url)])
-      yield* ask(reader, "BEGIN")
-      yield* ask(reader, "SELECT count(*) FROM workspace_agents")
+      const [reader, other] = yield* within(url, "SELECT count(*) FROM workspace_agents")
       const migrating = yield* Effect.fork(Effect.provide(migrateTo(withColumns), server))
       yield* untilWaiting(other, "ALTER TABLE workspace_agents")
       // It stands behind the migration, which has to give way

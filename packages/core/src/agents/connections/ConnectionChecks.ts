@@ -118,7 +118,7 @@ export const makeChecks = (
             if (Exit.isSuccess(exit) || checked.isOver) return
             // Not after a whole interval: an agent counts as disconnected after two
             forget(checked)
-            plan(checked, now, longestSlot * (1 + (index % retrySlots)))
+            plan(checked, now, slotLength * (1 + (index % retrySlots)))
           })
         )
       )
@@ -146,7 +146,7 @@ export const makeChecks = (
       if (batch.length > 0) yield* startStoring(batch)
     })
 
-    /** Waits for the slot that is due next, or for a slot's time: what could not be stored becomes due meanwhile. */
+    /** Waits for the slot that is due next, but for no longer than a slot: a sign of life that could not be stored becomes due earlier. */
     const wait = Effect.suspend(() => {
       if (slots.size > 0) {
         return Effect.flatMap(monotonic, (now) => {
