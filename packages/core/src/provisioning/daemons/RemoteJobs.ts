@@ -1,5 +1,5 @@
 /** Jobs that daemons in other processes work on: the runner's engine is the daemon. templates-and-provisioning.md §6.5, §8.3. */
-import { Clock, Context, Deferred, Duration, Effect, Option, Schedule, type Scope } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope } from "effect"
 import { afterwards } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -64,7 +64,7 @@ const engineOf = ({ engines }: Worker, able: ReadonlyArray<string> | undefined):
 
 /** The methods of {@link RemoteJobs}. */
 export interface RemoteJobsService {
-  /** Begins a job that was taken: the runner's engine is the daemon. */
+  /** Begins a job that was taken: the runner's engine is the daemon. It is given back when the scope, that of the daemon's connection, closes. */
   readonly begin: (job: TakenJob, worker: Worker) => Effect.Effect<RemoteJob, never, Scope.Scope>
 }
 
@@ -102,15 +102,21 @@ const make = Effect.gen(function* () {
           exchange.write = log
           return source
         })
-      work.running += 1
-      yield* Effect.ensuring(runner.run(job, open), Effect.zipRight(Effect.sync(work.ended), Deferred.succeed(ended, undefined))).pipe(
-        afterwards,
-        Effect.forkDaemon
+      // One for each job, which ends with it: a connection lasts for thousands of jobs, and must not keep them
+      const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+      const over = Effect.sync(work.ended).pipe(
+        Effect.zipRight(Deferred.succeed(ended, undefined)),
+        Effect.zipRight(Scope.close(scope, Exit.void))
       )
+      work.running += 1
+      yield* Effect.forkDaemon(afterwards(Effect.ensuring(runner.run(job, open), over)))
       const leave = Effect.zipRight(abandon(exchange), Deferred.await(ended))
       // A daemon that goes leaves its job, which is given back before the connection counts as closed
-      yield* Effect.addFinalizer(() => leave)
-      yield* watchSilence(exchange, () => heardAt)
+      yield* Scope.addFinalizer(scope, leave)
+      yield* Scope.extend(
+        watchSilence(exchange, () => heardAt),
+        scope
+      )
 
       return {
         job,

@@ -1,4 +1,4 @@
-/** Daemons in other processes that stay connected and report nothing. templates-and-provisioning.md §6.7. */
+/** Jobs of daemons in other processes, and daemons that stay connected and report nothing. templates-and-provisioning.md §6.7. */
 import { BuildResources } from "@atelier/core/agents"
 import { EventBus, Ids, Uuid } from "@atelier/core/platform"
 import {
@@ -10,13 +10,14 @@ import {
   ProvisionerJobRepository,
   ProvisionerJobs,
   RemoteJobs,
+  type RemoteResult,
   TemplateSources,
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Effect, Exit, Layer, Option, Scope, TestClock } from "effect"
 import { sqlite } from "../../../../../test/store/databases.js"
 import { testEngines } from "../../../../../test/outside/engine.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
@@ -57,6 +58,42 @@ const aBuild = (...repeatable: ReadonlyArray<Phase>) =>
     return { remote, work, status: Effect.map(job, jobStatus), error: Effect.map(job, ({ error }) => error) }
   })
 
+/** What a build makes that has no resources. */
+const nothing: RemoteResult = {
+  plan: { resources: [], parameters: [], presets: [], has_ai_task: false, has_external_agent: false },
+  stopped: [],
+  applied: { resources: [], state: new Uint8Array() },
+  modules: Option.none()
+}
+
+// The library does not tell how many there are
+const finalizersOf = (scope: Scope.Scope): number =>
+  "state" in scope ? (scope.state as { readonly finalizers: ReadonlyMap<object, unknown> }).finalizers.size : Number.NaN
+
+layer(services.pipe(Layer.provideMerge(sqlite)))("a daemon's connection", (it) => {
+  it.effect("keeps nothing of a job that has ended", () =>
+    Effect.gen(function* () {
+      const connection = yield* Scope.make()
+      const { remote, status } = yield* Scope.extend(aBuild(), connection)
+      expect(finalizersOf(connection)).toBe(1)
+      expect(yield* remote.complete(nothing)).toBe(true)
+      expect(yield* status).toBe("succeeded")
+      yield* Effect.repeat(Effect.yieldNow(), { times: 10 })
+      expect(finalizersOf(connection)).toBe(0)
+      yield* Scope.close(connection, Exit.void)
+    })
+  )
+
+  it.effect("gives back the job that it leaves", () =>
+    Effect.gen(function* () {
+      const connection = yield* Scope.make()
+      const { status, work } = yield* Scope.extend(aBuild("plan"), connection)
+      yield* Scope.close(connection, Exit.void)
+      expect([work.running, yield* status]).toStrictEqual([0, "pending"])
+    })
+  )
+})
+
 layer(services.pipe(Layer.provideMerge(sqlite)))("a daemon that reports nothing for five minutes", (it) => {
   it.scoped("loses a build that it was planning to another daemon", () =>
     Effect.gen(function* () {
@@ -69,8 +106,7 @@ layer(services.pipe(Layer.provideMerge(sqlite)))("a daemon that reports nothing 
       yield* Effect.repeat(Effect.yieldNow(), { while: () => Effect.sync(() => work.running > 0) })
       expect(yield* status).toBe("pending")
       // What it reports now counts for nothing
-      const late = { plan: { resources: [], parameters: [], presets: [], has_ai_task: false, has_external_agent: false }, stopped: [] }
-      expect(yield* remote.complete({ ...late, applied: { resources: [], state: new Uint8Array() }, modules: Option.none() })).toBe(false)
+      expect(yield* remote.complete(nothing)).toBe(false)
       expect([yield* remote.heard, yield* status]).toStrictEqual([true, "pending"])
     })
   )
