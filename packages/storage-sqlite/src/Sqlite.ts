@@ -57,7 +57,10 @@ const statements = Layer.effectContext(
   )
 )
 
-/** Everything the services need stored, in the database of a client that the host has made. */
+/**
+ * Everything the services need stored, in the database of a client that the host has made. The host takes the client of this layer for its own transactions: the
+ * services know nothing of those of the client that it gives.
+ */
 export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
   Layer.mergeAll(Layer.effectDiscard(Effect.orDie(temporaries)), locks, EventBus.layerMemory).pipe(
     Layer.provideMerge(repositories),

@@ -28,6 +28,18 @@ const transactions = (reserve: SqlClient.SqlClient["reserve"]): SqlClient.SqlCli
     rollbackSavepoint: (connection, id) => send(`ROLLBACK TO SAVEPOINT nested_${id}`)(connection)
   })
 
+/** What was written on this connection, and whether anything was written on others. */
+const revisionText = "SELECT total_changes() AS changes, data_version AS version FROM pragma_data_version"
+
+/** Returns the revision that two counts stand for. */
+const revisions = () => {
+  let current: { readonly changes?: unknown; readonly version?: unknown } = {}
+  return ([counts = {}]: ReadonlyArray<typeof current>): object => {
+    if (counts.changes !== current.changes || counts.version !== current.version) current = counts
+    return current
+  }
+}
+
 /**
  * Statements that go straight to the connection of a client. A statement on SQLite is one synchronous call, so outside of
  * transactions no other fiber can come between; the span, scope and permit that each statement of the client takes cost several times as much as
@@ -56,6 +68,7 @@ export const over = (
       )
     const client: SqlClient.SqlClient = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
 
+    const revisionOf = revisions()
     const statements: Statements = makeStatements(client, {
       run: (text, values) =>
         Effect.withFiberRuntime((fiber) => {
@@ -65,6 +78,12 @@ export const over = (
             ? own.execute(text, values, undefined)
             : Effect.scoped(Effect.flatMap(reserve, (free) => free.execute(text, values, undefined)))
         }),
+      revision: Effect.withFiberRuntime((fiber) =>
+        // With spans, each request shows all that it may ask for
+        exclusive > 0 || transactionOf(fiber) !== undefined || fiber.getFiberRef(FiberRef.currentTracerEnabled)
+          ? Effect.succeed(undefined)
+          : Effect.map(connection.execute(revisionText, [], undefined), revisionOf)
+      ),
       batch: (texts) => Effect.forEach(texts, (text) => statements.run(text, []), { discard: true }),
       transaction: withTransaction
     })

@@ -31,6 +31,11 @@ export interface Store {
   readonly batch: (texts: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError>
   /** Runs an effect in a transaction, or in a part of one that is rolled back by itself. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
+  /**
+   * Stands for the content of the database: as long as it is the same object, nothing was written, by whomever. Undefined where the fiber's statements may see what
+   * is not committed. A database that cannot tell for less than a statement costs has no revisions.
+   */
+  readonly revision?: Effect.Effect<object | undefined, SqlError.SqlError>
 }
 
 /** A statement: an effect that runs it, and a part of other statements. */

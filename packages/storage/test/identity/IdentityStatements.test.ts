@@ -1,4 +1,4 @@
-import { listPredicate, sessionActor, unrestrictedAllowList } from "@atelier/core/access"
+import { listPredicate, sessionActor } from "@atelier/core/access"
 import {
   AccountRepository,
   ApiKeyRepository,
@@ -6,8 +6,6 @@ import {
   defaultPreferences,
   GitSshKeyRepository,
   LinkTokens,
-  newApiKey,
-  newCredential,
   PasswordHasher,
   SessionRepository,
   Sessions,
@@ -15,41 +13,14 @@ import {
   UserRepository,
   UserSettingsRepository
 } from "@atelier/core/identity"
-import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect, Layer, Redacted } from "effect"
-import { aUser, anOrganization } from "../../../../test/records/builders.js"
+import { Effect, Layer, Redacted } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { planOf, statementsOf } from "../../../../test/store/statements.js"
-
-/** A member of an organization, and a key of theirs that was used a minute ago. */
-const aSession = Effect.gen(function* () {
-  const user = yield* aUser()
-  const organization = yield* anOrganization()
-  const now = yield* Timestamp.now
-  const { hashedSecret, id, key } = yield* newCredential
-  const stored = newApiKey(
-    {
-      id,
-      user_id: user.id,
-      login_type: "token",
-      ip: "",
-      token_name: "ci",
-      scopes: ["coder:all"],
-      allow_list: unrestrictedAllowList,
-      lifetime: Duration.hours(24)
-    },
-    now
-  )
-  yield* (yield* UserRepository).insert(user, null)
-  yield* (yield* OrganizationRepository).insert(organization)
-  yield* (yield* OrganizationRepository).addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
-  yield* (yield* ApiKeyRepository).insert({ ...stored, last_used: Timestamp.minus(now, "1 minute") }, hashedSecret)
-  return { user, organization, id, key }
-})
+import { aSession } from "./sessions/aSession.js"
 
 for (const [name, database] of databases) {
   const services = Sessions.layer.pipe(

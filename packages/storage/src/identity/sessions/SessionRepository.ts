@@ -2,6 +2,7 @@ import { AllowListEntry } from "@atelier/core/access"
 import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
 import { Effect, Schema } from "effect"
 import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
+import { keptFirst } from "../../platform/Kept.js"
 import { applied, first, prepared, run } from "../../platform/Statement.js"
 import { readRights, selectRights } from "../Rights.js"
 import { organizationIdsOf, userColumns } from "../users/UserRepository.js"
@@ -39,12 +40,16 @@ const selectedUser = Object.keys(userColumns)
   .map((name) => `u.${name} AS ${prefix}${name}`)
   .join(", ")
 
+/** Sessions whose rows are kept at once: about four kilobytes each. */
+const keptSessions = 500
+
 const stored = (from: object): StoredSession => {
   const { allow_list, rights, scopes, ...read } = session(from)
   const isApp = read.login_type === "oauth2_provider_app"
+  let known: ReturnType<typeof user> | undefined
   return {
     ...read,
-    user: () => user(from),
+    user: () => (known ??= user(from)),
     rights: {
       fingerprint: `${isApp ? "app" : ""}\n${rights}\n${scopes}\n${allow_list}`,
       read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list), isApp })
@@ -66,7 +71,7 @@ export const layer = service(
     )
 
     return SessionRepository.of({
-      byKeyId: (id) => first(stored, byKeyId(id)),
+      byKeyId: keptFirst(sql, keptSessions, (id) => first(stored, byKeyId(id))),
       recordUse: (used, use, at) =>
         Effect.flatMap(
           applied(

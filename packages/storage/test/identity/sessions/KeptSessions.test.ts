@@ -1,0 +1,105 @@
+/** A request sees what the store has when it begins, though the store keeps the sessions of earlier requests. It keeps none of requests with spans. */
+import { AccountRepository, ApiKeyRepository, SessionRepository } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Timestamp, transaction } from "@atelier/core/platform"
+import { Statements } from "@atelier/storage"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { expect, it, layer } from "@effect/vitest"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Context, Effect, Layer, Option } from "effect"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { anOrganization } from "../../../../../test/records/builders.js"
+import { databases } from "../../../../../test/store/databases.js"
+import { runtime } from "../../../../../test/store/services.js"
+import { aSession } from "./aSession.js"
+
+const sessionOf = (id: string) =>
+  Effect.flatMap(SessionRepository, (sessions) => Effect.map(Effect.withTracerEnabled(sessions.byKeyId(id), false), Option.getOrThrow))
+
+const rightsOf = (id: string) => Effect.map(sessionOf(id), ({ rights }) => rights.read())
+
+for (const [name, database] of databases) {
+  layer(Layer.merge(database, runtime))(`a session that ${name} has answered before`, (it) => {
+    it.effect("has the present status, roles and memberships of its user", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        const { id, user } = yield* aSession
+        expect((yield* sessionOf(id)).status).toBe("active")
+        yield* sql`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`
+        expect((yield* sessionOf(id)).status).toBe("suspended")
+        yield* (yield* AccountRepository).updateRoles({ ...user, rbac_roles: ["auditor"] })
+        expect((yield* rightsOf(id)).siteRoles).toStrictEqual(["auditor"])
+        expect((yield* sessionOf(id)).user().rbac_roles).toStrictEqual(["auditor"])
+        const other = yield* anOrganization()
+        yield* (yield* OrganizationRepository).insert(other)
+        yield* (yield* OrganizationRepository).addMember({
+          organization_id: other.id,
+          user_id: user.id,
+          roles: [],
+          created_at: yield* Timestamp.now
+        })
+        expect((yield* rightsOf(id)).memberships.map(({ organizationId }) => organizationId)).toContain(other.id)
+      })
+    )
+
+    it.effect("expires, and ends with its key", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeyRepository
+        const sessions = yield* SessionRepository
+        const { id } = yield* aSession
+        yield* sessionOf(id)
+        const now = yield* Timestamp.now
+        yield* keys.expire(id, now)
+        expect((yield* sessionOf(id)).expires_at).toBe(now)
+        yield* keys.delete(id)
+        expect(yield* Effect.withTracerEnabled(sessions.byKeyId(id), false)).toStrictEqual(Option.none())
+      })
+    )
+
+    it.effect("is as a transaction has changed it, for as long as it is open", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        const { id, user } = yield* aSession
+        const suspended = Effect.gen(function* () {
+          yield* sessionOf(id)
+          yield* sql`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`
+          const { status } = yield* sessionOf(id)
+          return yield* Effect.fail(status)
+        })
+        expect(yield* Effect.flip(transaction(suspended))).toBe("suspended")
+        expect((yield* sessionOf(id)).status).toBe("active")
+      })
+    )
+  })
+}
+
+layer(Layer.merge(databases[0][1], runtime))("on SQLite", (it) => {
+  it.effect("a session is read again only once something was written", () =>
+    Effect.gen(function* () {
+      const { id } = yield* aSession
+      const first = yield* sessionOf(id)
+      expect(yield* sessionOf(id)).toBe(first)
+      yield* aSession
+      expect(yield* sessionOf(id)).not.toBe(first)
+    })
+  )
+})
+
+it.scopedLive("on SQLite a session is as another program has changed it", () =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.promise(() => fs.mkdtemp(join(tmpdir(), "atelier-kept-"))),
+      (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true }))
+    )
+    const filename = join(folder, "a.db")
+    yield* Effect.gen(function* () {
+      const { id, user } = yield* aSession
+      expect((yield* sessionOf(id)).status).toBe("active")
+      const other = Context.get(yield* Layer.build(SqliteClient.layer({ filename, disableWAL: true })), SqliteClient.SqliteClient)
+      yield* other`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`
+      expect((yield* sessionOf(id)).status).toBe("suspended")
+    }).pipe(Effect.provide(Layer.merge(Sqlite.layer({ filename }), runtime)))
+  })
+)
