@@ -1,6 +1,7 @@
 /** Functions that are called later, by one fiber for all of them: a fiber that sleeps takes eight kilobytes, an alarm a fraction of one. */
 import { Duration, Effect, type Scope } from "effect"
 import * as Background from "./Background.js"
+import { turnAfterStarted } from "./Turns.js"
 
 export interface Alarms {
   /** Calls a function, which must not throw, once after a time; unless the function that it returns is called before. */
@@ -14,6 +15,9 @@ interface Alarm {
   readonly at: number
   readonly ring: () => void
 }
+
+/** Alarms that ring in one turn of the event loop: each may have a fiber read, and hundreds of streams that were opened together ring together. */
+const atOnce = 16
 
 /** Makes alarms that ring until the scope closes. */
 export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
@@ -39,7 +43,7 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
     return () => remove(length, alarm)
   }
 
-  const ringDue = (now: number): void => {
+  const dueAt = (now: number): Array<readonly [number, Alarm]> => {
     const due: Array<readonly [number, Alarm]> = []
     for (const [length, list] of lists) {
       for (const alarm of list) {
@@ -47,13 +51,19 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
         due.push([length, alarm])
       }
     }
-    for (const [length, alarm] of due) {
+    return due
+  }
+
+  const ringDue = Effect.gen(function* () {
+    const due = dueAt(current())
+    for (const [index, [length, alarm]] of due.entries()) {
+      if (index > 0 && index % atOnce === 0) yield* turnAfterStarted
       // One alarm may have canceled another
       if (lists.get(length)?.has(alarm) !== true) continue
       remove(length, alarm)
       alarm.ring()
     }
-  }
+  })
 
   /** When the next alarm rings. */
   const next = (): number => {
@@ -63,15 +73,13 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
   }
 
   const wait = Effect.suspend(() => {
-    const now = current()
-    ringDue(now)
     isEarlier.unsafeClose()
     waitedFor = next()
     if (waitedFor === Number.POSITIVE_INFINITY) return isEarlier.await
-    return Effect.raceFirst(clock.sleep(Duration.millis(Math.max(0, waitedFor - now))), isEarlier.await)
+    return Effect.raceFirst(clock.sleep(Duration.millis(Math.max(0, waitedFor - current()))), isEarlier.await)
   })
   // An alarm that throws is not set any more; those behind it ring in the next turn
-  yield* Background.repeat("alarms", wait)
+  yield* Background.repeat("alarms", Effect.zipRight(ringDue, wait))
 
   return {
     set,

@@ -1,7 +1,8 @@
 import { describe, it } from "@effect/vitest"
 import { makeAlarms } from "@atelier/core/platform"
-import { type Clock, Effect, Exit, Scope, TestClock } from "effect"
+import { type Clock, Deferred, Effect, Exit, Scope, TestClock } from "effect"
 import { expect } from "vitest"
+import { turnsCounted } from "../../turnsCounted.js"
 
 /** Alarms, and the names of those that have rung. */
 const theAlarms = Effect.map(makeAlarms, (alarms) => {
@@ -83,6 +84,25 @@ describe("alarms", () => {
       alarms.set("1 seconds", note("second"))
       yield* TestClock.adjust("1 seconds")
       expect(rung).toStrictEqual(["first", "second"])
+    })
+  )
+
+  it.scopedLive("let other work have its turn between many of the same instant", () =>
+    Effect.gen(function* () {
+      const alarms = yield* makeAlarms
+      let turn = 0
+      const rungIn = new Map<number, number>()
+      const isOver = yield* Deferred.make<void>()
+      for (let index = 1; index <= 100; index++) {
+        const read = Effect.sync(() => {
+          rungIn.set(turn, (rungIn.get(turn) ?? 0) + 1)
+          if (index === 100) Deferred.unsafeDone(isOver, Exit.void)
+        })
+        alarms.set("5 millis", () => void Effect.runFork(read, { immediate: false }))
+      }
+      yield* turnsCounted(() => turn++)
+      yield* Deferred.await(isOver)
+      expect(Math.max(...rungIn.values())).toBeLessThanOrEqual(20)
     })
   )
 
