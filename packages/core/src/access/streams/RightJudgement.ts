@@ -25,7 +25,7 @@ export interface Holding extends Bagged {
   readonly entries: Array<WithinWorkspace>
 }
 
-export const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
+const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
   const groups = new Map<unknown, Array<A>>()
   for (const item of items) {
     const key = keyOf(item)

@@ -5,6 +5,7 @@
 import { Context, Data, Deferred, Effect, type Layer, Scope, Stream } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
+import { turnAfterStarted } from "../../platform/background/Turns.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { type Actor, CurrentActor, isAnonymous } from "../actors/Actor.js"
@@ -13,7 +14,8 @@ import { CheckRecorder } from "../decisions/CheckRecorder.js"
 import { rightsChanges } from "./RightsChanges.js"
 import { service } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
-import { type Holding, groupsOf, rightJudgement } from "./RightJudgement.js"
+import { DueRights } from "./DueRights.js"
+import { type Holding, rightJudgement } from "./RightJudgement.js"
 import { HeldRights } from "./HeldRights.js"
 import { recentChanges } from "./RecentChanges.js"
 
@@ -78,6 +80,9 @@ export const rightWithin = <A extends { readonly workspace_id: Uuid }, E extends
 /** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */
 const recheckAfter = 20_000
 
+/** Credentials whose judgement begins before other work of the process has its turn. */
+const withoutPause = 8
+
 /** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
 const concurrency = 8
 
@@ -118,7 +123,7 @@ const make = Effect.gen(function* () {
   const { streamsPerCaller } = yield* DeploymentOptions
   const held = new HeldRights()
   const open = new Map<string, number>()
-  const due = new Set<Holding>()
+  const due = new DueRights(groupOf)
   const isDue = yield* Effect.makeLatch(false)
   const underway = new Set<unknown>()
   const places = yield* Effect.makeSemaphore(concurrency)
@@ -126,8 +131,8 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const clock = yield* Effect.clock
 
-  const suspect = (holding: Holding): void => {
-    due.add(holding)
+  const suspect = (holding: Holding, isStale: boolean): void => {
+    due.add(holding, isStale)
     isDue.unsafeOpen()
   }
 
@@ -138,27 +143,22 @@ const make = Effect.gen(function* () {
   const { judge } = rightJudgement({ end, retryPlaces, places })
 
   /**
-   * Begins to judge the streams that are due, without waiting. A stream that becomes due while its credential is judged is judged again
-   * afterwards.
+   * Begins to judge the streams that are due, without waiting for the judgements. A stream that becomes due while its credential is judged is judged again
+   * afterwards. A store in the same process answers at once: other work of the process waits for as many credentials as are judged without a pause.
    */
-  const judgeDue = Effect.suspend(() => {
+  const judgeDue = Effect.gen(function* () {
     isDue.unsafeClose()
-    const free = [...due].filter((holding) => !underway.has(groupOf(holding)))
-    return Effect.forEach(
-      groupsOf(free, groupOf),
-      (holdings) => {
-        const [first] = holdings
-        const group = first === undefined ? undefined : groupOf(first)
-        underway.add(group)
-        for (const holding of holdings) due.delete(holding)
-        const leave = Effect.sync(() => {
-          underway.delete(group)
-          if (due.size > 0) isDue.unsafeOpen()
-        })
-        return Effect.forkIn(afterwards(Effect.ensuring(judge(holdings), leave)), scope)
-      },
-      { discard: true }
-    )
+    for (let begun = 1; ; begun++) {
+      const taken = due.take(underway)
+      if (taken === undefined) return
+      underway.add(taken.group)
+      const leave = Effect.sync(() => {
+        underway.delete(taken.group)
+        if (!due.isEmpty) isDue.unsafeOpen()
+      })
+      yield* Effect.forkIn(afterwards(Effect.ensuring(judge(taken.holdings), leave)), scope)
+      if (begun % withoutPause === 0) yield* turnAfterStarted
+    }
   })
 
   const look = Effect.sync(() => {
@@ -166,8 +166,8 @@ const make = Effect.gen(function* () {
     for (const holding of held) {
       const expiresAt = holding.actor.credential?.expiresAt
       const hasExpired = expiresAt !== undefined && expiresAt < now
-      const mustBeJudged = holding.hasFailed || hasExpired || Math.abs(now - holding.judgedAt) >= recheckAfter
-      if (mustBeJudged && !underway.has(groupOf(holding))) suspect(holding)
+      const isStale = holding.hasFailed || Math.abs(now - holding.judgedAt) >= recheckAfter
+      if ((isStale || hasExpired) && !underway.has(groupOf(holding))) suspect(holding, !hasExpired)
     }
     held.tidy()
   })
@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
 
   yield* listen(rightsChanges, (delivery) => {
     remember(delivery._tag === "Lost" ? undefined : delivery.event)
-    for (const holding of held.concernedBy(delivery._tag === "Lost" ? undefined : delivery.event)) suspect(holding)
+    for (const holding of held.concernedBy(delivery._tag === "Lost" ? undefined : delivery.event)) suspect(holding, false)
   })
   yield* Background.repeat("judging_streams", Effect.zipRight(isDue.await, judgeDue))
   yield* Background.repeat("looking_at_streams", Effect.delay(look, "1 second"))
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
     const now = clock.unsafeCurrentTimeMillis()
     const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false, place: -1, entries: [] }
     held.add(holding)
-    if (hasChanged(right, now)) suspect(holding)
+    if (hasChanged(right, now)) suspect(holding, false)
     return holding
   }
 

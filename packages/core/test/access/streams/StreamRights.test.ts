@@ -2,9 +2,10 @@ import { describe, it } from "@effect/vitest"
 import { type Actor, CurrentActor, publishRightsChange, type RightEnded, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { EventBus, Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Effect, Layer, Queue, Stream, TestClock } from "effect"
+import { Deferred, Effect, Exit, Layer, Queue, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 import { aClock } from "../../aClock.js"
+import { turnsCounted } from "../../turnsCounted.js"
 
 const userId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 const workspaceId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000003")
@@ -66,6 +67,31 @@ const messageOf = (ended: Queue.Dequeue<RightEnded>) => Effect.map(Queue.take(en
 const size = (ended: Queue.Queue<RightEnded>) => Queue.size(ended)
 
 describe("the right to a stream", () => {
+  it.scopedLive("lets other work have its turn while those of many credentials are judged", () =>
+    Effect.gen(function* () {
+      let turn = 0
+      let left = 100
+      const judgedIn = new Map<number, number>()
+      const isOver = yield* Deferred.make<void>()
+      const judged = Effect.sync(() => {
+        judgedIn.set(turn, (judgedIn.get(turn) ?? 0) + 1)
+        if (--left === 0) Deferred.unsafeDone(isOver, Exit.void)
+        return "granted"
+      })
+      for (let index = 0; index < 100; index++) {
+        const { openAbout, permission } = aCaller(`key-${index}`)
+        let isOpen = false
+        const needed = Effect.suspend(() => (isOpen ? judged : permission))
+        yield* openAbout("thing", needed)
+        isOpen = true
+      }
+      yield* turnsCounted(() => turn++)
+      yield* publishRightsChange({ user_id: userId })
+      yield* Deferred.await(isOver)
+      expect(Math.max(...judgedIn.values())).toBeLessThanOrEqual(20)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.scoped("ends at once after a published change that ended the credential", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
