@@ -31,44 +31,54 @@ export const credentialChecks = ({ options, sessions, links, cryptography }: Nee
   const isMeantFor = ({ audience }: Pick<StoredSession, "audience">, { path }: CallInfo): boolean =>
     audience === null || Schema.decodeSync(Audience)(audience).some((resource) => coversPath(resource, options.accessUrl, path))
 
+  /** Fails if the session does not last at `now`, in milliseconds since 1970, or is not meant for the call. */
+  const judged = (
+    session: StoredSession,
+    info: CallInfo,
+    hashedSecret: Uint8Array,
+    now: number
+  ): Effect.Effect<StoredSession, Unauthenticated> => {
+    switch (sessionEnd({ session, hashedSecret, now })) {
+      case "wrong_secret":
+      case "user_deleted":
+        return unknownKey
+      case "expired":
+        return new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+      case "user_suspended":
+        return inactive(session.status)
+    }
+    if (!isMeantFor(session, info)) {
+      return new Unauthenticated({
+        message: unknownKey.message,
+        detail: "The token's audience is another server, or another part or address of this one."
+      })
+    }
+    if (session.dpop_jkt !== (info.dpopKey ?? null)) {
+      return new Unauthenticated({
+        message: unknownKey.message,
+        detail: "The token is bound to a key, and the call has no proof of it; or it has a proof, and the token is bound to none."
+      })
+    }
+    return isExternalLoginType(session.login_type)
+      ? Effect.as(links.requireCurrent(session.user_id, session.login_type), session)
+      : Effect.succeed(session)
+  }
+
   /** The session of a key that has not expired. Without a hash something else vouches for the key. */
   const lasting = (id: string, info: CallInfo, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
-    Effect.gen(function* () {
-      const found = yield* sessions.byKeyId(id)
-      if (Option.isNone(found)) return yield* unknownKey
-      const session = found.value
-      switch (sessionEnd({ session, hashedSecret: hashedSecret ?? session.hashed_secret, now: yield* Clock.currentTimeMillis })) {
-        case "wrong_secret":
-        case "user_deleted":
-          return yield* unknownKey
-        case "expired":
-          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
-        case "user_suspended":
-          return yield* inactive(session.status)
-      }
-      if (!isMeantFor(session, info)) {
-        return yield* new Unauthenticated({
-          message: unknownKey.message,
-          detail: "The token's audience is another server, or another part or address of this one."
-        })
-      }
-      if (session.dpop_jkt !== (info.dpopKey ?? null)) {
-        return yield* new Unauthenticated({
-          message: unknownKey.message,
-          detail: "The token is bound to a key, and the call has no proof of it; or it has a proof, and the token is bound to none."
-        })
-      }
-      if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
-      return session
-    })
+    Effect.flatMap(sessions.byKeyId(id), (found) =>
+      Option.isNone(found)
+        ? unknownKey
+        : Effect.flatMap(Clock.currentTimeMillis, (now) => judged(found.value, info, hashedSecret ?? found.value.hashed_secret, now))
+    )
 
   /** The session of a key that is right and has not expired. */
-  const presented = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<StoredSession, Unauthenticated> =>
-    Effect.gen(function* () {
-      const credential = parseCredential(Redacted.value(token))
-      if (credential === undefined) return yield* unknownKey
-      return yield* lasting(credential.id, info, yield* hashSecret(cryptography, credential.secret))
-    })
+  const presented = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<StoredSession, Unauthenticated> => {
+    const credential = parseCredential(Redacted.value(token))
+    return credential === undefined
+      ? unknownKey
+      : Effect.flatMap(hashSecret(cryptography, credential.secret), (hashedSecret) => lasting(credential.id, info, hashedSecret))
+  }
 
   return { lasting, presented }
 }

@@ -102,13 +102,14 @@ const make = Effect.gen(function* () {
     schemeInterval
   )
 
+  const slides = !options.disableSessionExpiryRefresh
+
   /** Wakes a dormant user, and records that the key is used: at most hourly, and if the store can be written. Answers what it wrote. Fails for a user that is not active. */
   const use = (session: StoredSession, info: CallInfo): Effect.Effect<KeyUse | undefined, Unauthenticated> =>
     Effect.gen(function* () {
       const status = yield* see({ id: session.user_id, username: session.username, status: session.status })
       if (status !== "active") return yield* inactive(status)
       const now = yield* Clock.currentTimeMillis
-      const slides = !options.disableSessionExpiryRefresh
       const written = useOf(session, { now, ip: info.ip ?? "", slides })
       if (written === undefined) return undefined
       // Reads go on while nothing can be written
@@ -124,14 +125,17 @@ const make = Effect.gen(function* () {
 
   return {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-      Effect.gen(function* () {
-        const session = yield* presented(token, info)
-        const written = yield* use(session, info)
-        const actor = actorOf(token, info, session, written?.expires_at ?? session.expires_at)
-        // A use that is written changes the user too, and so does waking up
-        if (written === undefined && session.status === "active") OwnUser.keep(actor, session.user, yield* Clock.currentTimeMillis)
-        return actor
-      }),
+      Effect.flatMap(presented(token, info), (session) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (session.status === "active" && useOf(session, { now, ip: info.ip ?? "", slides }) === undefined) {
+            const actor = actorOf(token, info, session, session.expires_at)
+            OwnUser.keep(actor, session.user, now)
+            return Effect.succeed(actor)
+          }
+          // A use that is written changes the user too, and so does waking up
+          return Effect.map(use(session, info), (written) => actorOf(token, info, session, written?.expires_at ?? session.expires_at))
+        })
+      ),
 
     holderOf: holderOfKey,
 

@@ -43,7 +43,7 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
         users.authenticate(
           Redacted.make(credential),
           // A path on a host of an app's own is in no part of the deployment
-          { ip, userAgent, requestId: id, ...(app?.address.access_method === "subdomain" ? {} : { path }) },
+          { ip, userAgent, requestId: id, path: app?.address.access_method === "subdomain" ? undefined : path },
           dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
         )
       )
