@@ -24,11 +24,12 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Access } from "@atelier/core/access"
 import { Audit } from "@atelier/core/audit"
-import { Context, Effect, Either, FiberRef, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
+import { Context, Effect, Either, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { bodyLimitOf, Limiter, OptionalBody, RightFirst, Streaming } from "../contract/annotations.js"
 import { endpointIn, Wire } from "../wire/dialect.js"
 import { type CommonRefusal, isRefusal, statusOf } from "../wire/errors.js"
 import { BodyTimeout, readText } from "../server/request/body.js"
+import { runWith } from "../server/connection/RequestServices.js"
 import { credentialQueriesOf } from "../server/credentials/Credential.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/codec/decode.js"
 import { RateLimiter } from "../server/request/RateLimiter.js"
@@ -248,17 +249,6 @@ const serve = (
       return handled.uninterruptible ? answered : Effect.interruptible(answered)
     }) satisfies Answer
   })
-
-/**
- * Runs an effect with services that its fiber has had, and to which others were added. A scope that was closed on the fiber may have left it with a copy
- * of them, for example after a statement that waited for the end of a transaction.
- */
-const runWith = (services: Map<string, unknown>, effect: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
-  Effect.withFiberRuntime((fiber) =>
-    fiber.getFiberRef(FiberRef.currentContext).unsafeMap === services
-      ? effect
-      : Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), effect)
-  )
 
 /** Applies a middleware to a request: it fails, or returns the service that it provides. */
 const judgement = (services: Context.Context<RateLimiter | Settings>, tag: HttpApiMiddleware.TagClassAny) => {

@@ -16,6 +16,7 @@ import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/Pipeline.js"
 import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
+import { RequestServices } from "../connection/RequestServices.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -143,7 +144,7 @@ export const make = (
   }
   const run = (request: NodeRequest, application: HttpApplication): void => {
     const { method, response: target } = request
-    const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
+    const services = new RequestServices().set(HttpServerRequest.HttpServerRequest.key, request)
     const handled = tracing
       ? HttpApp.toHandled(application, (_, response) =>
           Effect.zipRight(send(method, target, response, endLater), liveBodyEnds(target, response))

@@ -1,6 +1,6 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { type Context, Effect, type Scope } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { kept } from "./kept.js"
 import { loaded } from "./loaded.js"
 import { type Direct, make as makePipeline } from "./Pipeline.js"
@@ -101,7 +101,10 @@ const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${m
 
 /** An application for use within other effects, whose services stay as they are. What answers nothing but requests needs it not. */
 export const isolated = (application: HttpApplication): HttpApplication =>
-  Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
+  Effect.mapInputContext(application, ({ unsafeMap }: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
+    // The request's steps add to the map of an outer request's fiber otherwise
+    Context.unsafeMake<HttpServerRequest.HttpServerRequest | Scope.Scope>(new Map(unsafeMap))
+  )
 
 const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>, unrouted: Unrouted): Made["owns"] => {
   const targetOf = targetReader(basePath, routes.isOwn)

@@ -16,6 +16,7 @@ import type { Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
+import { RequestServices } from "../connection/RequestServices.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
 import { HostSessions } from "../credentials/HostSessions.js"
@@ -131,7 +132,8 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       request: Request,
       visiting: Exit.Exit<Visit, Unauthenticated | Forbidden> | undefined
     ): App => {
-      const services: Map<string, unknown> = new Map(context.unsafeMap)
+      const { unsafeMap: given } = context
+      const services = given instanceof RequestServices ? given : new RequestServices(given)
       const peer = Option.getOrElse(request.remoteAddress, () => Context.get(context, PeerAddress))
       const target = targetOf(request.url)
       const isUnread = isTooLong(request)

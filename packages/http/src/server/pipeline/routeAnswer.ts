@@ -3,11 +3,12 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, roleNames } from "@atelier/core/access"
 import { Invalid } from "@atelier/core/platform"
-import { Context, Effect, FiberRef, type Scope, Tracer } from "effect"
+import { Effect, type Scope, Tracer } from "effect"
 import type { Route } from "../../contract/Route.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { isTrue } from "../../wire/input.js"
 import { message, refuse } from "../codec/respond.js"
+import { runWith } from "../connection/RequestServices.js"
 import { forgeryCheck } from "../credentials/Csrf.js"
 import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
 import type { RateLimiter } from "../request/RateLimiter.js"
@@ -80,10 +81,8 @@ export const routeAnswer = (
     services.set(HttpServerRequest.ParsedSearchParams.key, query)
     if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
     const answeredBy = ({ params, query, route }: Match, services: Map<string, unknown>) => {
-      const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> => {
-        const answered = answer({ request, info, params, query, services })
-        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
-      }
+      const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> =>
+        runWith(services, answer({ request, info, params, query, services }))
       const answer = answerOf(route)
       if (!Effect.isEffect(answer)) return run(answer)
       return Effect.matchEffect(answer, { onFailure: (refused) => Effect.succeed(refuseForNow(info.path, refused)), onSuccess: run })
