@@ -10,7 +10,6 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const allowed: ReadonlyArray<string> = [
   "packages/agent/src/Loop.ts",
   "packages/core/src/platform/background/Background.ts",
-  "packages/agent-protocol/src/drpc/DrpcServer.ts",
   "packages/agent/src/Agent.ts",
   "packages/agent/src/streams/ReverseStreams.ts",
   "packages/node/src/agentSocket.ts",

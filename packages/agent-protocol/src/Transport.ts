@@ -26,6 +26,8 @@ export interface Transport {
   readonly write?: (pieces: ReadonlyArray<Uint8Array>, done: (error?: TransportError) => void) => void
   /** Calls back, for `write`, when the bytes that were written in the present turn can be sent together. */
   readonly soon?: (run: () => void) => void
+  /** Does the same as `receive` without an effect, and calls `ended` once in place of its end. */
+  readonly listen?: (take: (bytes: Uint8Array) => void, ended: (exit: Exit.Exit<void, TransportError>) => void) => void
   readonly receive: (take: (bytes: Uint8Array) => void) => Effect.Effect<void, TransportError>
   readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>
   readonly close: (exit: Exit.Exit<void, SessionEnded>) => Effect.Effect<void>

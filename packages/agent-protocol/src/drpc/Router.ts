@@ -53,7 +53,8 @@ export type Procedure<R> = (exchange: Exchange) => Effect.Effect<void, RpcError.
 
 /** The methods of one or several services, as a server implements them. */
 export interface Router<R> {
-  readonly procedures: ReadonlyMap<string, Procedure<R>>
+  /** The method of a name as it is called: `/package.Service/Method`. */
+  readonly procedureOf: (rpc: string) => Procedure<R> | undefined
 }
 
 const refuse = (message: string) => new RpcError.RpcError({ code: 0, message })
@@ -151,17 +152,29 @@ const bidirectional =
     answerAll(method.response, exchange, handler(allRequests(method.request, exchange), exchange.call))
 
 /** Binds a handler to every method of a service. What the handlers need, serving needs. */
-export function make<M extends Methods, H extends Handlers<M, unknown>>(service: Service<M>, handlers: H): Router<RequirementsOf<H>>
-export function make(service: Service<Methods>, handlers: Readonly<Record<string, never>>): Router<unknown> {
-  const procedures = new Map<string, Procedure<unknown>>()
-  for (const [name, method] of Object.entries(service.methods)) {
-    const handler = handlers[name]
-    if (handler !== undefined) procedures.set(path(service, name), procedure(method, handler))
-  }
-  return { procedures }
+export const make = <M extends Methods, H extends Handlers<M, unknown>>(service: Service<M>, handlers: H): Router<RequirementsOf<H>> =>
+  perCall(service)(() => handlers)
+
+/**
+ * Returns how to bind the handlers of a service that are made for each call: a connection that waits keeps none of them, but how they are made.
+ * What the handlers need, serving needs.
+ */
+export function perCall<M extends Methods>(
+  service: Service<M>
+): <H extends Handlers<M, unknown>>(handlers: () => H) => Router<RequirementsOf<H>>
+export function perCall(service: Service<Methods>): (handlers: () => Readonly<Record<string, never>>) => Router<unknown> {
+  const names = new Map(Object.keys(service.methods).map((name) => [path(service, name), name]))
+  return (handlers) => ({
+    procedureOf: (rpc) => {
+      const name = names.get(rpc)
+      const method = name === undefined ? undefined : service.methods[name]
+      const handler = name === undefined ? undefined : handlers()[name]
+      return method === undefined || handler === undefined ? undefined : procedure(method, handler)
+    }
+  })
 }
 
 /** Serves several services on the same streams. */
 export const merge = <R1, R2>(first: Router<R1>, second: Router<R2>): Router<R1 | R2> => ({
-  procedures: new Map<string, Procedure<R1 | R2>>([...first.procedures, ...second.procedures])
+  procedureOf: (rpc): Procedure<R1 | R2> | undefined => first.procedureOf(rpc) ?? second.procedureOf(rpc)
 })

@@ -1,11 +1,12 @@
-import { Deferred, Duration, Effect, Exit, type Mailbox } from "effect"
+import { Deferred, Duration, Effect, Exit } from "effect"
+import { Backlog, maximumBacklog } from "./Backlog.js"
 import * as Frame from "./Frame.js"
 import { type Frame as OutboxFrame, Outbox } from "./Outbox.js"
 import { SessionEnded, StreamReset, type EndReason } from "./YamuxError.js"
 import { YamuxStream, type StreamHost } from "./YamuxStream.js"
 
-/** Streams waiting to be accepted; further ones are reset. Also how many opened here may wait for the peer's answer. */
-export const maximumBacklog = 256
+/** Streams opened here that may wait for the peer's answer. */
+const maximumUnanswered = maximumBacklog
 
 /** How long the peer may take to accept a stream. */
 const acceptWithin = Duration.toMillis("75 seconds")
@@ -39,15 +40,18 @@ export interface Settings {
   readonly maxUnreadBytes: number
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
-  /** Where streams of the peer wait to be accepted: at most `maximumBacklog`, dropping what exceeds it. */
-  readonly backlog: Mailbox.Mailbox<YamuxStream, SessionEnded>
   /** Called when the peer lets answers pile up unread. */
   readonly onOverflow: () => void
 }
 
+/** No stream whose data is arriving. */
+const nothing = { stream: undefined, fin: false } as const
+
 /** The rules of a session without its fibers: what received bytes change, and what has to be sent. Nothing here waits. */
 export class Multiplexer implements StreamHost {
   readonly outbox = new Outbox()
+  /** Where streams of the peer wait to be accepted. */
+  readonly backlog = new Backlog()
   readonly now: () => number
   private readonly decoder = new Frame.Decoder()
   private readonly streams = new Map<number, YamuxStream>()
@@ -68,7 +72,7 @@ export class Multiplexer implements StreamHost {
   private refusing = false
   private refused = false
   /** The stream whose data is arriving, and whether it ends with it. */
-  private receiving: { readonly stream: YamuxStream | undefined; readonly fin: boolean } = { stream: undefined, fin: false }
+  private receiving: { readonly stream: YamuxStream | undefined; readonly fin: boolean } = nothing
 
   constructor(private readonly settings: Settings) {
     this.now = settings.now
@@ -93,8 +97,11 @@ export class Multiplexer implements StreamHost {
   private onEvent(event: Frame.Event): SessionEnded | undefined {
     if (event._tag === "Invalid") return this.breach(event.message)
     if (event._tag === "Payload") {
-      this.receiving.stream?.receive(event.bytes)
-      if (event.last && this.receiving.fin) this.receiving.stream?.receiveFin()
+      const { fin, stream } = this.receiving
+      // Otherwise it would be kept until the next one
+      if (event.last) this.receiving = nothing
+      stream?.receive(event.bytes)
+      if (event.last && fin) stream?.receiveFin()
       return undefined
     }
     switch (event.header.type) {
@@ -131,7 +138,7 @@ export class Multiplexer implements StreamHost {
     const isData = type === Frame.Type.Data
     if (has(Frame.Flag.SYN) && !this.mayOpen(streamId)) return this.breach(`stream ${streamId} cannot be opened`)
     const stream = has(Frame.Flag.SYN) ? this.opened(streamId) : this.streams.get(streamId)
-    this.receiving = { stream, fin: has(Frame.Flag.FIN) }
+    this.receiving = stream !== undefined && isData && length > 0 ? { stream, fin: has(Frame.Flag.FIN) } : nothing
     if (stream === undefined) return undefined
     if (isData && !stream.admit(length)) return this.breach(`${length} bytes exceed the window of stream ${streamId}`)
     // Whatever a peer sends on a stream opened here, it has accepted it.
@@ -139,6 +146,7 @@ export class Multiplexer implements StreamHost {
     if (has(Frame.Flag.RST)) stream.break(new StreamReset({ by: "peer", message: "The peer broke the stream off" }))
     else if (!isData) stream.topUp(length)
     if (has(Frame.Flag.FIN) && (!isData || length === 0)) stream.receiveFin()
+    if (has(Frame.Flag.SYN)) this.backlog.wake()
     return undefined
   }
 
@@ -153,7 +161,7 @@ export class Multiplexer implements StreamHost {
   /** The peer opens a stream; none where there are too many. */
   private opened(streamId: number): YamuxStream | undefined {
     const stream = new YamuxStream(streamId, this, false)
-    if (this.refusing || this.theirs >= this.settings.maxStreams || !this.settings.backlog.unsafeOffer(stream)) {
+    if (this.refusing || this.theirs >= this.settings.maxStreams || !this.backlog.add(stream)) {
       this.send(windowFrame(Frame.Flag.RST, streamId))
       return undefined
     }
@@ -167,7 +175,7 @@ export class Multiplexer implements StreamHost {
     if (this.ended !== undefined) return this.ended
     if (this.refused || this.nextId > maximumStreamId)
       return new SessionEnded({ reason: "closed", message: "No more streams are accepted" })
-    if (this.unanswered >= maximumBacklog) {
+    if (this.unanswered >= maximumUnanswered) {
       this.answered.unsafeClose()
       return undefined
     }
@@ -211,7 +219,7 @@ export class Multiplexer implements StreamHost {
     this.ended = why
     for (const stream of this.streams.values()) stream.break(why)
     for (const reply of this.pings.values()) Deferred.unsafeDone(reply, Exit.fail(why))
-    this.settings.backlog.unsafeDone(Exit.fail(why))
+    this.backlog.end(why)
     this.answered.unsafeOpen()
     this.send(goAwayFrame(goAwayCode[why.reason]))
     this.outbox.end()

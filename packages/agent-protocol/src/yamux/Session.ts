@@ -1,7 +1,7 @@
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, Runtime, type Scope } from "effect"
+import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberId, Option, Runtime, RuntimeFlags, type Scope } from "effect"
 import { concatenate } from "../ByteBuffer.js"
 import { type Transport, TransportError } from "../Transport.js"
-import { maximumBacklog, Multiplexer } from "./Multiplexer.js"
+import { Multiplexer } from "./Multiplexer.js"
 import { sweepEvery, sweptScoped } from "./Sweeps.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
 import type { YamuxStream } from "./YamuxStream.js"
@@ -32,6 +32,11 @@ export interface Session {
   readonly open: Effect.Effect<YamuxStream, SessionEnded, Scope.Scope>
   /** The next stream the peer opened. It is closed with its scope. */
   readonly accept: Effect.Effect<YamuxStream, SessionEnded, Scope.Scope>
+  /**
+   * Accepts the next stream without an effect; whoever takes it closes it by `abandon`. Returns undefined where there is none yet, and calls `ready` once when there
+   * is, or the end.
+   */
+  readonly take: (ready: () => void) => YamuxStream | SessionEnded | undefined
   /** Asks the peer for a sign of life and answers how long it took. */
   readonly ping: Effect.Effect<Duration.Duration, PingTimeout | SessionEnded>
   /** Tells the peer that no further streams are accepted; those open go on. */
@@ -48,34 +53,26 @@ const doesNotAnswer = new SessionEnded({ reason: "timeout", message: "The peer d
 
 const brokenConnection = ({ message }: { readonly message: string }) => new SessionEnded({ reason: "connection", message })
 
-/** Interruption is the scope closing; anything that is neither that nor a failure is a defect of the transport. */
+/** Anything but a failure is a defect of the transport. */
 const whyOver = (exit: Exit.Exit<void, SessionEnded>): SessionEnded => {
   if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) return closedHere
   return Option.getOrElse(Cause.failureOption(exit.cause), () => brokenConnection({ message: Cause.pretty(exit.cause) }))
 }
 
-/** Asks the peer for a sign of life, and returns how long it took. */
-const pingOver = (multiplexer: Multiplexer): Session["ping"] =>
-  Effect.gen(function* () {
-    if (multiplexer.over !== undefined) return yield* multiplexer.over
-    const reply = yield* Deferred.make<void, SessionEnded>()
-    const sentAt = yield* Clock.currentTimeNanos
-    const value = multiplexer.ping(reply)
-    yield* Deferred.await(reply).pipe(
-      Effect.timeoutFail({
-        duration: answerWithin,
-        onTimeout: () => new PingTimeout({ message: "The peer did not answer a ping in time" })
-      }),
-      Effect.ensuring(Effect.sync(() => multiplexer.forgetPing(value)))
-    )
-    return Duration.nanos((yield* Clock.currentTimeNanos) - sentAt)
+type RunFork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+
+/** Runs effects of a session later and without the services of what made it, which the session would keep. */
+const laterFork = <R>({ fiberRefs, runtimeFlags }: Runtime.Runtime<R>): RunFork => {
+  const runtime = Runtime.make({
+    context: Context.empty(),
+    fiberRefs,
+    runtimeFlags: RuntimeFlags.enable(runtimeFlags, RuntimeFlags.Interruption)
   })
+  return (effect) => Runtime.runFork(runtime)(effect, { immediate: false })
+}
 
 /** How pieces are sent: as the transport writes them, or else by its effect, joined. */
-const writeOver = (
-  { send, soon, write }: Transport,
-  fork: (sending: Effect.Effect<void, TransportError>) => Fiber.RuntimeFiber<void, TransportError>
-) => {
+const writeOver = ({ send, soon, write }: Transport, fork: RunFork) => {
   if (write !== undefined) return { write, soon: soon ?? queueMicrotask, stop: Effect.void }
   let sending: Fiber.RuntimeFiber<void, TransportError> | undefined
   return {
@@ -92,32 +89,196 @@ const writeOver = (
   }
 }
 
-const closing = (stream: YamuxStream) => Effect.addFinalizer(() => stream.abandon)
+/** How a transport is listened to: as it calls back, or else by its effect. Returns how to listen no longer. */
+const listenTo = (
+  { listen, receive }: Transport,
+  fork: RunFork,
+  take: (bytes: Uint8Array) => void,
+  ended: (exit: Exit.Exit<void, TransportError>) => void
+): Effect.Effect<unknown> => {
+  if (listen !== undefined) {
+    listen(take, ended)
+    return Effect.void
+  }
+  const receiving = fork(receive(take))
+  receiving.addObserver(ended)
+  return Effect.suspend(() => Fiber.interrupt(receiving))
+}
 
-/** Opens a stream, waiting while too many are unanswered. */
-const openOver = (multiplexer: Multiplexer): Session["open"] =>
-  Effect.uninterruptibleMask((restore) => {
-    const opened: Effect.Effect<YamuxStream, SessionEnded> = Effect.suspend(() => {
-      const stream = multiplexer.open()
-      if (stream === undefined) return Effect.zipRight(restore(multiplexer.whenAnswered), opened)
-      return stream instanceof SessionEnded ? stream : Effect.succeed(stream)
+const closing = (stream: YamuxStream) => Effect.addFinalizer(() => Effect.sync(() => stream.abandon()))
+
+/** A session without fibers of its own, unless its transport works by effects: what happens comes from the connection, or the sweep of all sessions. */
+class OpenSession implements Session {
+  private readonly multiplexer: Multiplexer
+  private readonly patience: number
+  private readonly over = Deferred.unsafeMake<void, SessionEnded>(FiberId.none)
+  private readonly transmit: ReturnType<typeof writeOver>
+  private readonly stopListening: Effect.Effect<unknown>
+  /** Sweeps since the peer has sent anything. They are counted because time in which this process stood still is not the peer's. */
+  private silence = 0
+  /** Since when the connection has been taking the same bytes; the sweep looks at it, so that sending needs no timer of its own. */
+  private sendingSince: number | undefined = undefined
+  private isEnding = false
+  /** Whether what arrives counts no more. */
+  private isDeaf = false
+  private isStopped = false
+  private isWritten = false
+  private onWritten: (() => void) | undefined = undefined
+
+  constructor(
+    private readonly transport: Transport,
+    options: Options,
+    clock: Clock.Clock,
+    private readonly fork: RunFork
+  ) {
+    this.patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(sweepEvery))
+    this.multiplexer = new Multiplexer({
+      role: options.role,
+      maxStreams: options.maxStreams ?? 1024,
+      maxUnreadBytes: options.maxUnreadBytes ?? 32 * 1024 * 1024,
+      // A change of the machine's clock must not make anything overdue
+      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000,
+      onOverflow: () => this.end(Exit.fail(doesNotRead))
     })
-    return Effect.tap(opened, closing)
-  })
+    this.transmit = writeOver(transport, fork)
+    this.send()
+    this.stopListening = listenTo(transport, fork, this.receive, (exit) => this.end(Exit.mapError(exit, brokenConnection)))
+  }
 
-/** Takes the next stream of the peer that is not broken. */
-const acceptFrom = (backlog: Mailbox.ReadonlyMailbox<YamuxStream, SessionEnded>): Session["accept"] =>
-  Effect.uninterruptibleMask((restore) => {
-    const accepted: Effect.Effect<YamuxStream, SessionEnded> = restore(backlog.take).pipe(
-      Effect.catchTag("NoSuchElementException", () => closedHere),
-      Effect.flatMap((stream) => {
-        if (stream.isBroken) return accepted
-        stream.accept()
-        return Effect.succeed(stream)
+  private readonly receive = (bytes: Uint8Array): void => {
+    this.silence = 0
+    const fatal = this.isDeaf ? undefined : this.multiplexer.receive(bytes)
+    if (fatal === undefined) return
+    this.isDeaf = true
+    this.end(Exit.fail(fatal))
+  }
+
+  /** Sends what waits, one batch after the other, until the end. */
+  private readonly send = (): void => {
+    if (this.isStopped) return
+    const batch = this.multiplexer.outbox.take(this.filled)
+    if (batch === undefined) {
+      if (this.multiplexer.outbox.isOver) this.wrote()
+      return
+    }
+    this.sendingSince = this.multiplexer.now()
+    this.transmit.write(batch.pieces, (error) => {
+      this.sendingSince = undefined
+      if (error !== undefined) {
+        this.end(Exit.fail(brokenConnection(error)))
+        return this.wrote()
+      }
+      batch.sent()
+      this.send()
+    })
+  }
+
+  private readonly filled = (): void => this.transmit.soon(this.send)
+
+  /** Nothing more is sent. */
+  private wrote(): void {
+    this.isWritten = true
+    this.onWritten?.()
+  }
+
+  /** @internal Looks every second for what is overdue. */
+  sweep(): void {
+    const overdue = this.sendingSince !== undefined && this.multiplexer.now() - this.sendingSince >= Duration.toMillis(answerWithin)
+    this.multiplexer.sweep()
+    this.silence += 1
+    if (this.silence === this.patience) this.multiplexer.ping()
+    if (this.silence >= this.patience + silentSweeps) this.end(Exit.fail(doesNotAnswer))
+    else if (overdue) this.end(Exit.fail(doesNotRead))
+  }
+
+  /** @internal Ends the session, in a fiber of its own: the first reason counts. */
+  end(exit: Exit.Exit<void, SessionEnded>): void {
+    if (this.isEnding) return
+    this.isEnding = true
+    this.fork(Effect.uninterruptible(this.shutDown(exit)))
+  }
+
+  private shutDown(exit: Exit.Exit<void, SessionEnded>): Effect.Effect<void> {
+    return Effect.gen(this, function* () {
+      this.isDeaf = true
+      const why = whyOver(exit)
+      const takesMore = why.reason !== "timeout" && why.reason !== "connection"
+      this.multiplexer.end(why)
+      const written = Effect.async<void>((resume) => {
+        if (this.isWritten) resume(Effect.void)
+        else this.onWritten = () => resume(Effect.void)
       })
-    )
-    return Effect.tap(accepted, closing)
-  })
+      if (takesMore) yield* Effect.timeoutOption(Effect.disconnect(Effect.interruptible(written)), answerWithin)
+      this.isStopped = true
+      yield* this.transmit.stop
+      const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
+      yield* this.transport.close(result)
+      yield* this.stopListening
+      yield* Deferred.done(this.over, result)
+    })
+  }
+
+  get closed(): Effect.Effect<void, SessionEnded> {
+    return Deferred.await(this.over)
+  }
+
+  get goAway(): Effect.Effect<void> {
+    return Effect.sync(() => this.multiplexer.refuse())
+  }
+
+  get open(): Session["open"] {
+    return Effect.uninterruptibleMask((restore) => {
+      const opened: Effect.Effect<YamuxStream, SessionEnded> = Effect.suspend(() => {
+        const stream = this.multiplexer.open()
+        if (stream === undefined) return Effect.zipRight(restore(this.multiplexer.whenAnswered), opened)
+        return stream instanceof SessionEnded ? stream : Effect.succeed(stream)
+      })
+      return Effect.tap(opened, closing)
+    })
+  }
+
+  get accept(): Session["accept"] {
+    const arrival = Effect.async<void>((resume) => {
+      const ready = (): void => resume(Effect.void)
+      const { backlog } = this.multiplexer
+      backlog.await(ready)
+      return Effect.sync(() => backlog.forget(ready))
+    })
+    return Effect.uninterruptibleMask((restore) => {
+      const accepted: Effect.Effect<YamuxStream, SessionEnded> = Effect.suspend(() => {
+        const stream = this.multiplexer.backlog.take()
+        if (stream === undefined) return Effect.zipRight(restore(arrival), accepted)
+        return stream instanceof SessionEnded ? stream : Effect.succeed(stream)
+      })
+      return Effect.tap(accepted, closing)
+    })
+  }
+
+  take(ready: () => void): YamuxStream | SessionEnded | undefined {
+    const { backlog } = this.multiplexer
+    const stream = backlog.take()
+    if (stream === undefined) backlog.await(ready)
+    return stream
+  }
+
+  get ping(): Session["ping"] {
+    const { multiplexer } = this
+    return Effect.gen(function* () {
+      if (multiplexer.over !== undefined) return yield* multiplexer.over
+      const reply = yield* Deferred.make<void, SessionEnded>()
+      const sentAt = yield* Clock.currentTimeNanos
+      const value = multiplexer.ping(reply)
+      yield* Deferred.await(reply).pipe(
+        Effect.timeoutFail({
+          duration: answerWithin,
+          onTimeout: () => new PingTimeout({ message: "The peer did not answer a ping in time" })
+        }),
+        Effect.ensuring(Effect.sync(() => multiplexer.forgetPing(value)))
+      )
+      return Duration.nanos((yield* Clock.currentTimeNanos) - sentAt)
+    })
+  }
+}
 
 /**
  * Runs a session over a connection. When its scope closes, what was written is still sent, as far as the peer takes it within 10 seconds.
@@ -126,96 +287,18 @@ const acceptFrom = (backlog: Mailbox.ReadonlyMailbox<YamuxStream, SessionEnded>)
 export const make = (transport: Transport, options: Options): Effect.Effect<Session, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    const patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(sweepEvery))
-    const backlog = yield* Mailbox.make<YamuxStream, SessionEnded>({ capacity: maximumBacklog, strategy: "dropping" })
-    /** Fails with the reason when the session ends for a cause outside its fibers. */
-    const ending = yield* Deferred.make<void, SessionEnded>()
-    const closed = yield* Deferred.make<void, SessionEnded>()
-    const multiplexer = new Multiplexer({
-      role: options.role,
-      maxStreams: options.maxStreams ?? 1024,
-      maxUnreadBytes: options.maxUnreadBytes ?? 32 * 1024 * 1024,
-      // A change of the machine's clock must not make anything overdue
-      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000,
-      backlog,
-      onOverflow: () => Deferred.unsafeDone(ending, Exit.fail(doesNotRead))
-    })
-
-    /** Sweeps since the peer has sent anything. They are counted because time in which this process stood still is not the peer's. */
-    let silence = 0
-
-    let isOver = false
-    const take = (bytes: Uint8Array): void => {
-      silence = 0
-      const fatal = isOver ? undefined : multiplexer.receive(bytes)
-      if (fatal === undefined) return
-      isOver = true
-      Deferred.unsafeDone(ending, Exit.fail(fatal))
-    }
-    const reading = Effect.mapError(transport.receive(take), brokenConnection)
-
-    /** Since when the connection has been taking the same bytes; the sweep looks at it, so that sending needs no timer of its own. */
-    let sendingSince: number | undefined
-
-    const transmit = writeOver(transport, Runtime.runFork(yield* Effect.runtime<never>()))
-
-    const written = yield* Deferred.make<void>()
-    let isStopped = false
-
-    /** Sends what waits, one batch after the other, until the end. */
-    const send = (): void => {
-      if (isStopped) return
-      const batch = multiplexer.outbox.take(() => transmit.soon(send))
-      if (batch === undefined) {
-        if (multiplexer.outbox.isOver) Deferred.unsafeDone(written, Exit.void)
-        return
-      }
-      sendingSince = multiplexer.now()
-      transmit.write(batch.pieces, (error) => {
-        sendingSince = undefined
-        if (error !== undefined) {
-          Deferred.unsafeDone(ending, Exit.fail(brokenConnection(error)))
-          return Deferred.unsafeDone(written, Exit.void)
-        }
-        batch.sent()
-        send()
-      })
-    }
-    send()
-
-    const sweep = (): void => {
-      const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(answerWithin)
-      multiplexer.sweep()
-      silence += 1
-      if (silence === patience) multiplexer.ping()
-      if (silence >= patience + silentSweeps) Deferred.unsafeDone(ending, Exit.fail(doesNotAnswer))
-      else if (overdue) Deferred.unsafeDone(ending, Exit.fail(doesNotRead))
-    }
-
-    const shutDown = (exit: Exit.Exit<void, SessionEnded>) =>
-      Effect.gen(function* () {
-        isOver = true
-        const why = whyOver(exit)
-        const takesMore = why.reason !== "timeout" && why.reason !== "connection"
-        multiplexer.end(why)
-        // Interruptible, it would end the shutdown itself if the scope closes in between, and the peer would not learn the reason
-        if (takesMore) yield* Effect.timeoutOption(Effect.disconnect(Deferred.await(written)), answerWithin)
-        isStopped = true
-        yield* transmit.stop
-        const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
-        yield* transport.close(result)
-        yield* Deferred.done(closed, result)
-      })
-
-    yield* Deferred.await(ending).pipe(Effect.interruptible, Effect.onExit(shutDown), Effect.forkScoped, Effect.uninterruptible)
-    yield* Effect.forkScoped(Effect.interruptible(Effect.intoDeferred(reading, ending)))
-    yield* sweptScoped(sweep, (defect) => Deferred.unsafeDone(ending, Exit.die(defect)))
-
-    return {
-      open: openOver(multiplexer),
-      accept: acceptFrom(backlog),
-      ping: pingOver(multiplexer),
-      goAway: Effect.sync(() => multiplexer.refuse()),
-      closed: Deferred.await(closed)
-    }
+    const fork = laterFork(yield* Effect.runtime<never>())
+    const session = yield* Effect.acquireRelease(
+      Effect.sync(() => new OpenSession(transport, options, clock, fork)),
+      (session) =>
+        Effect.suspend(() => {
+          session.end(Exit.void)
+          return Effect.exit(session.closed)
+        })
+    )
+    yield* sweptScoped(
+      () => session.sweep(),
+      (defect) => session.end(Exit.die(defect))
+    )
+    return session
   })

@@ -62,8 +62,10 @@ export class YamuxStream implements ByteStream {
   /** Called once when there is something to read, or to write again. */
   private readable: (() => void) | undefined = undefined
   private writable: (() => void) | undefined = undefined
-  private readonly breaking = Effect.unsafeMakeLatch()
-  private readonly writing = Effect.unsafeMakeSemaphore(1)
+  /** Made when they are needed: most streams carry one short call. */
+  private breaking: Effect.Latch | undefined = undefined
+  private writing: Effect.Semaphore | undefined = undefined
+  private directly: DirectStream | undefined = undefined
 
   constructor(
     readonly id: number,
@@ -74,57 +76,79 @@ export class YamuxStream implements ByteStream {
     this.openedAt = host.now()
   }
 
-  readonly direct: DirectStream = {
-    take: (ready) => {
-      if (this.received.size > 0) return this.consume()
-      if (this.broken !== undefined) return this.broken
-      if (this.receivedFin) return null
-      this.readable = ready
-      return undefined
-    },
-    put: (bytes, done, sent) => void this.sendAll(bytes, done, sent),
-    finish: () => this.sendFin()
+  get direct(): DirectStream {
+    return (this.directly ??= {
+      take: (ready) => this.take(ready),
+      put: (bytes, done, sent) => void this.sendAll(bytes, done, sent),
+      finish: () => this.sendFin()
+    })
+  }
+
+  private take(ready: () => void): Uint8Array | null | StreamError | undefined {
+    if (this.received.size > 0) return this.consume()
+    if (this.broken !== undefined) return this.broken
+    if (this.receivedFin) return null
+    this.readable = ready
+    return undefined
   }
 
   /** Reads the bytes that have arrived, at least one, and waits for them; None once the peer has finished. */
-  readonly read: Effect.Effect<Option.Option<Uint8Array>, StreamError> = Effect.suspend(() => {
-    const bytes = this.direct.take(() => undefined)
-    return bytes === undefined ? Effect.zipRight(this.arrival, this.read) : readResult(bytes)
-  })
-
-  private readonly arrival: Effect.Effect<void> = Effect.async((resume) => {
-    const ready = (): void => resume(Effect.void)
-    this.readable = ready
-    return Effect.sync(() => {
-      if (this.readable === ready) this.readable = undefined
+  get read(): Effect.Effect<Option.Option<Uint8Array>, StreamError> {
+    const next: Effect.Effect<Option.Option<Uint8Array>, StreamError> = Effect.suspend(() => {
+      const bytes = this.take(() => undefined)
+      return bytes === undefined ? Effect.zipRight(this.arrival, next) : readResult(bytes)
     })
-  })
+    return next
+  }
+
+  private get arrival(): Effect.Effect<void> {
+    return Effect.async((resume) => {
+      const ready = (): void => resume(Effect.void)
+      // The fiber may have let others run since it found nothing
+      if (this.received.size > 0 || this.receivedFin || this.broken !== undefined) return ready()
+      this.readable = ready
+      return Effect.sync(() => {
+        if (this.readable === ready) this.readable = undefined
+      })
+    })
+  }
 
   /** All that arrives, until the peer finished. */
-  readonly incoming: Stream.Stream<Uint8Array, StreamError> = Stream.repeatEffectOption(
-    Effect.matchEffect(this.read, {
-      onFailure: (error) => Effect.fail(Option.some(error)),
-      onSuccess: Option.match({ onNone: () => Effect.fail(Option.none()), onSome: (bytes) => Effect.succeed(bytes) })
-    })
-  )
+  get incoming(): Stream.Stream<Uint8Array, StreamError> {
+    return Stream.repeatEffectOption(
+      Effect.matchEffect(this.read, {
+        onFailure: (error) => Effect.fail(Option.some(error)),
+        onSuccess: Option.match({ onNone: () => Effect.fail(Option.none()), onSome: (bytes) => Effect.succeed(bytes) })
+      })
+    )
+  }
 
   /** Completes with the error that broke the stream off; never when it ends properly. */
-  readonly whenBroken: Effect.Effect<never, StreamError> = Effect.suspend(() =>
-    this.broken === undefined ? Effect.zipRight(this.breaking.await, this.whenBroken) : Effect.fail(this.broken)
-  )
+  get whenBroken(): Effect.Effect<never, StreamError> {
+    const whenBroken: Effect.Effect<never, StreamError> = Effect.suspend(() => {
+      if (this.broken !== undefined) return Effect.fail(this.broken)
+      this.breaking ??= Effect.unsafeMakeLatch()
+      return Effect.zipRight(this.breaking.await, whenBroken)
+    })
+    return whenBroken
+  }
 
   /** Sends all bytes, waiting while the peer's window is used up or the connection is slow. */
-  readonly write = (bytes: Uint8Array): Effect.Effect<void, StreamError> =>
-    this.writing.withPermits(1)(
-      Effect.suspend(() =>
-        bytes.length > 0 && this.fits(bytes) && this.push(bytes)
-          ? Effect.void
-          : Effect.async<void, StreamError>((resume) => {
-              const stop = this.sendAll(bytes, (error) => resume(error === undefined ? Effect.void : Effect.fail(error)))
-              return Effect.sync(stop)
-            })
-      )
+  readonly write = (bytes: Uint8Array): Effect.Effect<void, StreamError> => {
+    const writing = Effect.suspend(() =>
+      bytes.length > 0 && this.fits(bytes) && this.push(bytes)
+        ? Effect.void
+        : Effect.async<void, StreamError>((resume) => {
+            const stop = this.sendAll(bytes, (error) => resume(error === undefined ? Effect.void : Effect.fail(error)))
+            return Effect.sync(stop)
+          })
     )
+    return Effect.suspend(() => this.oneWriter.withPermits(1)(writing))
+  }
+
+  private get oneWriter(): Effect.Semaphore {
+    return (this.writing ??= Effect.unsafeMakeSemaphore(1))
+  }
 
   /** Sends bytes, and calls back. Returns how to send no more of them. */
   private sendAll(bytes: Uint8Array, done: (error?: StreamError) => void, sent?: () => void): () => void {
@@ -182,25 +206,28 @@ export class YamuxStream implements ByteStream {
 
   /** Sends all bytes where that needs no waiting; otherwise sends nothing and answers false. */
   readonly offer = (bytes: Uint8Array): Effect.Effect<boolean> =>
-    this.writing
-      .withPermitsIfAvailable(1)(Effect.sync(() => this.fits(bytes) && this.push(bytes)))
-      .pipe(Effect.map(Option.getOrElse(() => false)))
+    Effect.suspend(() =>
+      this.oneWriter
+        .withPermitsIfAvailable(1)(Effect.sync(() => this.fits(bytes) && this.push(bytes)))
+        .pipe(Effect.map(Option.getOrElse(() => false)))
+    )
 
   /** Nothing more will be written; reading goes on, until the session gives the peer up after five minutes. */
-  readonly finish: Effect.Effect<void> = Effect.sync(() => this.sendFin())
+  get finish(): Effect.Effect<void> {
+    return Effect.sync(() => this.sendFin())
+  }
 
   /** Breaks the stream off, in both directions. */
-  readonly reset: Effect.Effect<void> = Effect.sync(() => this.resetBecause("Broken off"))
+  get reset(): Effect.Effect<void> {
+    return Effect.sync(() => this.resetBecause("Broken off"))
+  }
 
-  /**
-   * Finishes and reads no more: what still arrives is discarded.
-   * @internal the session does it when the stream's scope closes
-   */
-  readonly abandon: Effect.Effect<void> = Effect.sync(() => {
+  /** Finishes and reads no more: what still arrives is discarded. The session does it when the stream's scope closes. */
+  abandon(): void {
     this.abandoned = true
     this.host.hold(-this.received.clear())
     this.sendFin()
-  })
+  }
 
   /** @internal a data frame's header came; false when it exceeds the window. */
   admit(length: number): boolean {
@@ -249,7 +276,7 @@ export class YamuxStream implements ByteStream {
     if (error._tag === "StreamReset") this.host.hold(-this.received.clear())
     this.wakeReader()
     this.wakeWriter()
-    this.breaking.unsafeOpen()
+    this.breaking?.unsafeOpen()
     this.acknowledge()
     this.host.forget(this)
   }

@@ -39,8 +39,11 @@ export const maker = Effect.gen(function* () {
   const manifestOf = (agent: AgentWorkspace): Effect.Effect<AgentMessages.ManifestInit, RpcError, CurrentActor> =>
     Effect.zipWith(answered(manifests.of(agent)), connectionInfo, manifestMessage)
 
-  const serviceOf = (agent: AgentWorkspace, version: Version.Version) =>
-    Router.make(AgentService, {
+  const serving = Router.perCall(AgentService)
+
+  const serviceOf = (agent: AgentWorkspace, version: Version.Version) => {
+    const pushContextState = makeContextState()
+    return serving(() => ({
       GetManifest: () => manifestOf(agent),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
@@ -49,8 +52,9 @@ export const maker = Effect.gen(function* () {
       ...usageCalls({ usage: usageReports.of(agent), resources: resourceReports.of(agent) }),
       ...appCalls(appReports.of(agent)),
       ...subAgentCalls(subAgents.of(agent)),
-      PushContextState: makeContextState()
-    })
+      PushContextState: pushContextState
+    }))
+  }
 
   return { manifestOf, serviceOf }
 })

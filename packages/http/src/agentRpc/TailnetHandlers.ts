@@ -52,6 +52,7 @@ export const maker = Effect.gen(function* () {
   const maps = yield* RelayMaps
   const watches = yield* OwnerWatches
   const encryption = yield* Encryption
+  const serving = Router.perCall(TailnetService)
   return ({ holder, id, policy }: Peer) =>
     Effect.map(CurrentActor, (actor) => {
       const updates = (owner: Uuid.Uuid) =>
@@ -61,14 +62,14 @@ export const maker = Effect.gen(function* () {
             Stream.provideService(CurrentActor, actor),
             Stream.mapBoth({ onFailure: ({ message }) => refusal(message), onSuccess: updateMessage })
           )
-      const resumption = Effect.provideService(issueResumeToken(id, holder), Encryption, encryption)
+      const resumption = () => Effect.provideService(issueResumeToken(id, holder), Encryption, encryption)
 
-      return Router.make(TailnetService, {
+      return serving(() => ({
         StreamDERPMaps: () => Stream.map(maps.changes, relayMapMessage),
         Coordinate: coordinate(coordinator, id, policy),
         PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
         RefreshResumeToken: () =>
-          Effect.map(resumption, ({ expires_at, refresh_in, token }) => ({
+          Effect.map(resumption(), ({ expires_at, refresh_in, token }) => ({
             token,
             refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
             expires_at: timestampOf(expires_at)
@@ -76,6 +77,6 @@ export const maker = Effect.gen(function* () {
         // An invalid id is answered by the end of the stream
         WorkspaceUpdates: ({ workspace_owner_id }) =>
           Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
-      })
+      }))
     })
 })

@@ -20,7 +20,7 @@ const acquired = (acquire: Daemon["acquire"]) =>
       modules: () => Effect.succeedNone,
       remains: () => Effect.dieMessage("no remains are judged here")
     })
-    const call = service.procedures.get("/provisionerd.ProvisionerDaemon/AcquireJob")
+    const call = service.procedureOf("/provisionerd.ProvisionerDaemon/AcquireJob")
     if (call === undefined) return yield* Effect.dieMessage("there is no AcquireJob")
     const sent: Array<Uint8Array> = []
     yield* call({
