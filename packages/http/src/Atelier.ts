@@ -110,6 +110,9 @@ const platform = together(NodeArchives.layer, NodeCryptography.layer, NodeSshKey
 /** A process without engines leaves jobs to others. */
 const enginesOf = ({ provisioner = [] }: Options) => ProvisionerEngines.inOrder([provisioner].flat(), joinEngines)
 
+/** Whether requests become spans of the tracer in force. */
+const isTraced = ({ tracing = false }: Options): boolean => tracing !== false
+
 /** The services that embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = CoreServices | Hosted | Stored
 
@@ -185,7 +188,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     together(Ids.layer, NodeEncryption.layer(encryptionKeys)),
     Passes.layer,
     Heartbeat.layer,
-    FeedRuntime.layer,
+    FeedRuntime.layer({ tracing: isTraced(host) }),
     replicaStreams,
     together(Draining.layer, Relay.layer),
     RelayServer.layer,
@@ -249,7 +252,7 @@ const served = (options: Options, ending: Ending.Ending) =>
       const { quiet, ...listener } = yield* NodeListener.make(application, {
         direct,
         owns,
-        tracing: options.tracing !== undefined && options.tracing !== false,
+        tracing: isTraced(options),
         drainTimeout: options.drainTimeout ?? usualDrainTimeout
       })
       const clientOf = inProcessClients(listener, options)

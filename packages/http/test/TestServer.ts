@@ -136,7 +136,7 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
           Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
           Layer.provideMerge(Draining.layer),
           Layer.provideMerge(Layer.succeed(Heartbeat, alarms)),
-          Layer.provideMerge(FeedRuntime.layer),
+          Layer.provideMerge(FeedRuntime.layer({ tracing: false })),
           Layer.provideMerge(credentials),
           Layer.provideMerge(
             RequestReferences.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))

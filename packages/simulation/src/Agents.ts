@@ -1,7 +1,7 @@
 /** The agents of machines: each connects to any replica, and again when its connection has ended. */
 import { Access } from "@atelier/core/access"
 import { AgentConnections, AgentReports, AgentSessions } from "@atelier/core/agents"
-import { Effect, Redacted } from "effect"
+import { Deferred, Effect, Redacted } from "effect"
 import type { Deployment, Replica } from "./Replica.js"
 import type { Machine } from "./SimulatedEngine.js"
 
@@ -35,11 +35,14 @@ const connection = (token: string, isConnected: () => void) =>
         yield* Effect.retry(reports.lifecycle({ state: "ready", changed_at: undefined }), { times: 3 })
         yield* Effect.never
       })
-      yield* Effect.raceFirst(
-        connections.monitor(() => agent, Effect.sleep("5 millis"), Effect.void),
-        reporting
+      const retired = yield* Deferred.make<void>()
+      yield* connections.connect(
+        () => agent,
+        Effect.sleep("5 millis"),
+        () => Deferred.unsafeDone(retired, Effect.void)
       )
-    })
+      yield* Effect.raceFirst(Deferred.await(retired), reporting)
+    }).pipe(Effect.scoped)
     yield* Access.actingAs(actor)(work)
   })
 

@@ -1,10 +1,11 @@
 /** The connection of an agent, which may become that of another of the agent's tokens while it is open. agents-and-apps.md §17. */
-import { AgentMessages, DrpcServer, Router, Session, type SessionEnded, type Version } from "@atelier/agent-protocol"
-import { CurrentActor, type HeldRight } from "@atelier/core/access"
+import { AgentMessages, DrpcServer, Router, Session, type Version } from "@atelier/agent-protocol"
+import { type Actor, CurrentActor, type HeldRight } from "@atelier/core/access"
 import { AgentConnections, AgentSessions, AgentTunnels, type AgentWorkspace, type RenewedAgent } from "@atelier/core/agents"
 import { AgentLinks, AgentUnreachable } from "@atelier/core/network"
+import { EventBus, Transactor } from "@atelier/core/platform"
 import { HostKeys } from "@atelier/core/workspaces"
-import { Deferred, Effect, Exit, Queue, type Redacted } from "effect"
+import { Cause, Context, Deferred, Effect, ExecutionStrategy, Exit, Option, type Redacted, Runtime, Scope } from "effect"
 import type { ByteSocket } from "../sockets/byteStream.js"
 import { CloseSocket } from "../sockets/closing.js"
 import * as AgentHandlers from "./AgentHandlers.js"
@@ -19,26 +20,24 @@ const adoptedWithin = "5 seconds"
 export interface AgentConnection {
   readonly socket: ByteSocket
   readonly held: HeldRight
+  readonly actor: Actor
   readonly agent: AgentWorkspace
   readonly version: Version.Version
   /** Whether the caller is the agent itself, and not a program that uses its token. */
   readonly isAgent: boolean
   readonly offers: LinkOffer
-  /** Runs once the agent is stored as connected, or need not be. */
-  readonly isStored: Effect.Effect<void>
+  /** Called once the agent is stored as connected, or need not be. */
+  readonly isStored: () => void
 }
 
-interface Renewal {
-  readonly token: Redacted.Redacted<string>
-  readonly tell: Parameters<Renew>[1]
-  readonly done: Deferred.Deferred<void>
-}
-
-const refused = ({ message }: { readonly message: string }) => new CloseSocket({ code: 1008, reason: message })
+const refused = ({ message }: { readonly message: string }) => Exit.fail(new CloseSocket({ code: 1008, reason: message }))
 
 const silent = new AgentUnreachable({ message: "The agent does not work with its new token." })
 
-/** Makes what serves connections of agents. */
+/** What use cases need while they run, beside the actor. */
+const carried = Context.pick(EventBus, Transactor)
+
+/** Makes what serves connections of agents. A connection takes no fiber while nothing happens on it. */
 export const maker = Effect.gen(function* () {
   const sessions = yield* AgentSessions
   const connections = yield* AgentConnections
@@ -47,69 +46,88 @@ export const maker = Effect.gen(function* () {
   const hostKeys = yield* HostKeys
   const tailnetServiceOf = yield* TailnetHandlers.maker
   const { manifestOf, serviceOf } = yield* AgentHandlers.maker
+  const services = carried(yield* Effect.context<EventBus | Transactor>())
 
-  return ({ agent: first, held, isAgent, isStored, offers, socket, version }: AgentConnection) =>
+  return ({ actor: opener, agent: first, held, isAgent, isStored, offers, socket, version }: AgentConnection) =>
     Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const runtime = yield* Effect.runtime<EventBus | Transactor>()
       const isLink = offers.streams > 0
       const limits = isLink ? linkLimits : connectionLimits
       const session = yield* Session.make(socket, { role: "server", ...limits })
-      const renewals = yield* Queue.unbounded<Renewal | Exit.Exit<void, SessionEnded>>()
+      const oneRenewal = Effect.unsafeMakeSemaphore(1)
+      let agent = first
+      let actor = opener
+      let served: DrpcServer.Served | undefined
+      const asActor = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.suspend(() => Effect.provideService(effect, CurrentActor, actor))
+
+      /** Serves the agent's calls on behalf of the owner that it has now. */
+      const serve = Effect.gen(function* () {
+        const { agent_id } = agent
+        const tailnet = yield* tailnetServiceOf({ id: agent_id, holder: agent_id, policy: tunnels.policyOfAgent(agent_id) })
+        const router = Router.merge(serviceOf(agent, version), tailnet)
+        const own = Runtime.updateContext(runtime, Context.add(CurrentActor, actor))
+        // The socket is closed with the reason
+        served = DrpcServer.begin(session, router, limits, own, () => socket.end(Exit.void))
+      })
+
+      /** Ends the calls that run. */
+      const stop = Effect.suspend(() => served?.stop ?? Effect.void)
+
+      const renewing = (token: Redacted.Redacted<string>, tell: Parameters<Renew>[1]) =>
+        Effect.gen(function* () {
+          // What the owner before had begun ends, but for the streams that the service has opened for tokens
+          yield* stop
+          yield* link.suspend
+          const renewed: RenewedAgent = yield* asActor(sessions.renew(token))
+          yield* held.replace(renewed.right)
+          agent = renewed.agent
+          actor = renewed.actor
+          yield* asActor(serve)
+          const manifest = yield* Effect.flatMap(asActor(manifestOf(agent)), AgentMessages.Manifest.encode)
+          yield* Effect.timeoutFail(tell(manifest), { duration: adoptedWithin, onTimeout: () => silent })
+          yield* link.resume
+        })
+
+      /** Runs in the connection's scope, which ends if it fails: what asks for it may be gone meanwhile. */
       const renew: Renew = (token, tell) =>
         Effect.gen(function* () {
           const done = yield* Deferred.make<void>()
-          yield* renewals.offer({ token, tell, done })
+          yield* oneRenewal
+            .withPermits(1)(renewing(token, tell))
+            .pipe(
+              Effect.zipRight(Deferred.succeed(done, undefined)),
+              Effect.catchAllCause((cause) =>
+                Effect.sync(() =>
+                  socket.end(Option.match(Cause.failureOption(cause), { onNone: () => Exit.failCause(cause), onSome: refused }))
+                )
+              ),
+              Effect.forkIn(scope)
+            )
           yield* Deferred.await(done)
         })
+
       const link = yield* agentLink({ session, offers, hostKey: hostKeys.of(first.workspace_id), renew })
-      let agent = first
 
-      const told = ({ done, tell }: Renewal) =>
-        Effect.gen(function* () {
-          const manifest = yield* Effect.flatMap(manifestOf(agent), AgentMessages.Manifest.encode)
-          yield* Effect.timeoutFail(tell(manifest), { duration: adoptedWithin, onTimeout: () => silent })
-          yield* link.resume
-          yield* Deferred.succeed(done, undefined)
-        }).pipe(Effect.mapError(refused))
-
-      /** What the owner before had begun has ended by now, but for the streams that the service has opened. */
-      const taken = (renewal: Renewal) =>
-        Effect.gen(function* () {
-          yield* link.suspend
-          const renewed: RenewedAgent = yield* sessions.renew(renewal.token)
-          yield* held.replace(renewed.right)
-          agent = renewed.agent
-          return renewed.actor
-        }).pipe(Effect.mapError(refused))
-
-      /** Serves the agent's calls on behalf of the acting owner until the connection is another token's. Calls that run then have ended. */
-      const calls = (greeting: ReturnType<typeof told> | Effect.Effect<void>) =>
-        Effect.gen(function* () {
-          const { agent_id } = agent
-          const tailnet = yield* tailnetServiceOf({ id: agent_id, holder: agent_id, policy: tunnels.policyOfAgent(agent_id) })
-          const serving = DrpcServer.serveSession(session, Router.merge(serviceOf(agent, version), tailnet), limits)
-          // One fiber less than a race of both
-          yield* Effect.forkScoped(Effect.flatMap(Effect.exit(serving), (exit) => renewals.offer(exit)))
-          yield* greeting
-          const next = yield* renewals.take
-          if (!Exit.isExit(next)) return next
-          yield* next
-          return undefined
-        }).pipe(Effect.scoped)
-
-      const serving = Effect.gen(function* () {
-        let actor = yield* CurrentActor
-        let next = yield* calls(Effect.void)
-        while (next !== undefined) {
-          actor = yield* Effect.provideService(taken(next), CurrentActor, actor)
-          next = yield* Effect.provideService(calls(told(next)), CurrentActor, actor)
-        }
+      const shown = Effect.gen(function* () {
+        // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
+        if (isLink) yield* links.offer(first.agent_id, link)
+        if (isAgent)
+          yield* connections.connect(
+            () => agent,
+            session.ping,
+            () => socket.end(Exit.void)
+          )
+        isStored()
       })
-
-      const offered = isLink ? links.offer(first.agent_id, link) : Effect.void
-      const monitored = isAgent ? connections.monitor(() => agent, session.ping, isStored) : Effect.zipRight(isStored, Effect.never)
-      // The agent is answered while its link is stored, but is not shown as connected before it is reached by other processes
-      const shown = Effect.exit(Effect.zipRight(offered, monitored))
-      yield* Effect.forkScoped(Effect.map(shown, (exit) => socket.end(Exit.asVoid(exit))))
-      yield* serving
-    })
+      // Closed behind the calls: they end before the agent is stored as disconnected
+      const presence = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+      yield* shown.pipe(
+        Effect.catchAllCause((cause) => Effect.sync(() => socket.end(Exit.failCause(cause)))),
+        Scope.extend(presence),
+        Effect.forkIn(presence)
+      )
+      yield* Effect.addFinalizer(() => stop)
+      yield* asActor(serve)
+    }).pipe(Effect.provide(services))
 })

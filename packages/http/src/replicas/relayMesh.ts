@@ -9,7 +9,7 @@ import { textOf } from "../relay/RelayClient.js"
 import { RelayServer } from "../relay/RelayServer.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { heartbeatScoped } from "../sockets/heartbeat.js"
-import { open } from "../sockets/WebSockets.js"
+import { open } from "../sockets/Connection.js"
 import { makeConnect } from "./connectProcess.js"
 import { Presence, relayPath } from "./wire.js"
 
@@ -76,7 +76,7 @@ export const relayMesh = Effect.gen(function* () {
       )
       const { webSocket } = yield* connect(process, relayPath, null)
       const forward = forwarder(webSocket)
-      const connection = yield* open(webSocket, {}, () => undefined)
+      const connection = open(webSocket, {}, () => undefined)
       webSocket.resume()
       yield* heartbeatScoped(heartbeats, webSocket)
       yield* Stream.runForEach(connection.messages, (message) =>

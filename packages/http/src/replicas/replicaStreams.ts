@@ -3,7 +3,7 @@ import { ReplicaStreams } from "@atelier/core/network"
 import { Effect, Layer } from "effect"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { heartbeatScoped } from "../sockets/heartbeat.js"
-import { open } from "../sockets/WebSockets.js"
+import { open } from "../sockets/Connection.js"
 import { makeConnect } from "./connectProcess.js"
 import { asAgentStream, socketStream } from "./socketStream.js"
 import { streamsPath } from "./wire.js"
@@ -18,7 +18,7 @@ export const layer = Layer.effect(
         Effect.gen(function* () {
           const { socket, webSocket } = yield* connect(process, streamsPath, { agent_id, port })
           // A reader and writers learn of its end by themselves
-          const connection = yield* open(webSocket, { isStream: true }, () => undefined, socket, true)
+          const connection = open(webSocket, { isStream: true }, () => undefined, socket, true)
           webSocket.resume()
           yield* heartbeatScoped(heartbeats, webSocket)
           const { direct, receiving } = socketStream(connection)

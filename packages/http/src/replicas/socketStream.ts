@@ -2,7 +2,7 @@
 import { type AgentStream, AgentUnreachable, type DirectStream } from "@atelier/core/network"
 import { Effect, Option } from "effect"
 import type { SocketClosed } from "../sockets/closing.js"
-import type { Connection } from "../sockets/WebSockets.js"
+import type { Connection } from "../sockets/Connection.js"
 import { ended, pieceBytes } from "./wire.js"
 
 /** Bytes that wait to be read above which the other process has to wait. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
 import { CloseSocket, SocketClosed } from "../sockets/closing.js"
-import { type Connection, open } from "../sockets/WebSockets.js"
+import { type Connection, open } from "../sockets/Connection.js"
 
 /** Bytes of a message. */
 const maximumMessage = 4 * 1024 * 1024
@@ -51,13 +51,11 @@ export const openMachineSocket = (
     ),
     Effect.flatMap((opened): Effect.Effect<Opened> => {
       if (!(opened instanceof WebSocket)) return Effect.succeed({ _tag: "Refused", response: opened })
-      return Effect.map(
-        open(opened, { sendWithin: "60 seconds" }, () => undefined),
-        (machine) => {
-          opened.resume()
-          return { _tag: "Open", machine }
-        }
-      )
+      return Effect.sync(() => {
+        const machine = open(opened, { sendWithin: "60 seconds" }, () => undefined)
+        opened.resume()
+        return { _tag: "Open", machine }
+      })
     })
   )
 

@@ -1,11 +1,10 @@
 /** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/agent-protocol"
 import { type HeldRight, type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Context, Deferred, Duration, Effect, Either, Exit, Fiber, Layer, Mailbox, Option, type Scope, Stream } from "effect"
+import { Context, Deferred, type Duration, Effect, Either, Exit, Fiber, Layer, Scope } from "effect"
 import type { Duplex } from "node:stream"
-import { type RawData, WebSocket } from "ws"
+import type { WebSocket } from "ws"
 import { UpgradeRequired } from "../wire/errors.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import { Draining } from "../server/operate/Draining.js"
@@ -15,33 +14,13 @@ import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
 import { refuseHandshake } from "./handshake.js"
-import { arrived, heartbeat } from "./heartbeat.js"
-import { CloseSocket, closeWith, SocketClosed } from "./closing.js"
+import { heartbeat } from "./heartbeat.js"
+import { CloseSocket, closeWith } from "./closing.js"
+import { type Connection, open } from "./Connection.js"
+import { attach } from "./heldSocket.js"
 import { type House, tell, type Telling } from "./feedSocket.js"
 import { beginStream, openStream } from "./openStream.js"
-import { sender } from "./sender.js"
-import { closing, upgrade } from "./upgrade.js"
-
-/** One side of a WebSocket, in a handler's hands. */
-export interface Connection {
-  /** Sends a message; completes when the client has taken so much that more may follow. */
-  readonly send: (message: string | Uint8Array) => Effect.Effect<void, SocketClosed>
-  /**
-   * The client's messages, to be run once, with back-pressure. Ends when the client closes with 1000 or 1001, and fails when it closes
-   * otherwise. Without a reader, messages are dropped.
-   */
-  readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
-  /** Sends bytes in their order as binary messages, without an effect for each. Calls back once when more may follow, or with why they were not sent. */
-  readonly write: (pieces: ReadonlyArray<Uint8Array>, done: (error?: SocketClosed) => void) => void
-  /** Sends a text without waiting. */
-  readonly tell: (text: string) => void
-  /** Gives each message to `take` at once, without back-pressure, in place of `messages`. Ends and fails like these. */
-  readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
-  /** Has the client wait, or go on. For `receive`. */
-  readonly pause: (isPaused: boolean) => void
-  /** Ends the handler, and closes the socket as if the handler had ended so. */
-  readonly end: (exit: Exit.Exit<void, unknown>) => void
-}
+import { upgrade } from "./upgrade.js"
 
 export interface Options {
   /** Hosts whose pages may connect, in addition to the request's own. */
@@ -60,9 +39,6 @@ export interface Options {
   readonly isStream?: boolean
 }
 
-/** Bytes of unread messages above which the client has to wait. */
-const inboxLimit = 1024 * 1024
-
 export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   WebSockets,
   {
@@ -77,6 +53,17 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       handler: (connection: Connection, held: HeldRight) => Effect.Effect<void, E, R>,
       options?: Options
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | Scope.Scope>
+
+    /**
+     * Upgrades a request and begins what its WebSocket carries, with the right that is kept, in a scope that closes when the socket ends: by `end` of the connection, or as
+     * with `serve`. The request ends before.
+     */
+    readonly attach: <E>(
+      request: HttpServerRequest.HttpServerRequest,
+      right: StreamRight,
+      begin: (connection: Connection, held: HeldRight) => Effect.Effect<void, E, Scope.Scope>,
+      options?: Options
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime>
 
     /**
      * Upgrades a request and sends values until there are no more. The socket ends as with `serve`, and the request before it: an open socket takes no fiber while it
@@ -121,6 +108,29 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             const socket = yield* upgraded(request, options)
             if (socket === undefined) return notUpgraded
             tell(socket, begun, telling, house, runtime, options)
+            return HttpServerResponse.empty()
+          }),
+        attach: (request, right, begin, options = {}) =>
+          Effect.gen(function* () {
+            const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
+            if (refusal !== undefined) return refusal
+            const runtime = yield* FeedRuntime
+            const scope = yield* Scope.make()
+            let ended: RightEnded | undefined
+            let revoke = (reason: RightEnded): void => void (ended = reason)
+            const held = yield* Effect.provideService(
+              openStream(right, (reason) => revoke(reason)),
+              StreamRights,
+              rights
+            ).pipe(Scope.extend(scope))
+            const socket = Either.isRight(held) ? yield* upgraded(request, options) : undefined
+            if (Either.isLeft(held) || socket === undefined) {
+              yield* Scope.close(scope, Exit.void)
+              return Either.isLeft(held) ? held.left : notUpgraded
+            }
+            const { end } = attach(socket, scope, (connection) => begin(connection, held.right), house, runtime, options)
+            revoke = ({ message }) => end(Exit.fail(new CloseSocket({ code: 1008, reason: message })))
+            if (ended !== undefined) revoke(ended)
             return HttpServerResponse.empty()
           }),
         serve: (request, right, handler, options = {}) =>
@@ -180,7 +190,7 @@ const attend = <E, R>(
   return Effect.acquireUseRelease(
     Effect.gen(function* () {
       const leave = draining.onBegin(() => end(Exit.fail(new CloseSocket({ code: 1012, reason: "The service is restarting." }))))
-      const connection = yield* open(webSocket, options, end, socket)
+      const connection = open(webSocket, options, end, socket)
       const lost = (): void => end(Exit.fail(new CloseSocket({ code: 1001, reason: "liveness probe failed" })))
       const rest = heartbeat(heartbeats, webSocket, options, lost)
       const handling = yield* Effect.fork(Effect.interruptible(Effect.intoDeferred(handler(connection), over)))
@@ -194,101 +204,3 @@ const attend = <E, R>(
     }
   )
 }
-
-/** Sends messages with one write to the connection, and calls back when all have left. */
-const sendEach = (
-  webSocket: WebSocket,
-  connection: Duplex | undefined,
-  messages: ReadonlyArray<Uint8Array>,
-  sent: (error?: Error | null) => void
-): void => {
-  if (messages.length === 0) return queueMicrotask(sent)
-  connection?.cork()
-  for (const [at, message] of messages.entries()) webSocket.send(message, at === messages.length - 1 ? sent : undefined)
-  connection?.uncork()
-}
-
-/** Bytes of overhead that a queued message is counted with. */
-const messageOverhead = 64
-
-/** Listens to a socket, and calls `end` with the reason of its end. Messages of one turn become one write to `connection`. */
-export const open = (
-  webSocket: WebSocket,
-  { isStream = false, sendWithin }: Options,
-  end: (exit: Exit.Exit<void, unknown>) => void,
-  connection?: Duplex,
-  isClient = false
-): Effect.Effect<Connection> =>
-  Effect.gen(function* () {
-    const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
-    let unread = 0
-    let isRead = false
-    let taker: ((message: string | Uint8Array) => void) | undefined
-
-    const arrive = (message: string | Uint8Array, length: number): void => {
-      if (taker !== undefined) return taker(message)
-      unread += length + messageOverhead
-      if (unread > inboxLimit) webSocket.pause()
-      inbox.unsafeOffer(message)
-    }
-    const takePiece = (bytes: Uint8Array): void => {
-      webSocket.emit(arrived)
-      arrive(bytes, bytes.length)
-    }
-    const isTaken = isStream && connection !== undefined && takeBinary(connection, { isMasked: !isClient, take: takePiece })
-    webSocket.on("message", (data: RawData, isBinary) => {
-      // The library is given what is unread at the end, which may begin within a message
-      if (isTaken && connection.destroyed) return
-      const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
-      arrive(isBinary ? bytes : bytes.toString("utf8"), bytes.length)
-    })
-    const onClose = (code: number, reason: Buffer): void => {
-      const error = new SocketClosed({ code, reason: reason.toString("utf8") })
-      inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
-      // A reader learns it in turn, behind the messages before it
-      if (!isRead) end(Exit.fail(error))
-    }
-    // A broken frame: the socket is closed with the code that fits, and its close is reported below
-    webSocket.on("error", () => {})
-    webSocket.on(closing, onClose)
-    webSocket.on("close", onClose)
-    if (webSocket.isPaused) webSocket.resume()
-
-    return {
-      send: sender(webSocket, sendWithin),
-      write: (pieces, done) => {
-        const sent = (error?: Error | null): void => done(error ? new SocketClosed({ code: 1006, reason: error.message }) : undefined)
-        // A client's frames have masks
-        if (connection === undefined || isClient) return sendEach(webSocket, connection, payloadsOf(pieces), sent)
-        if (webSocket.readyState !== WebSocket.OPEN) return done(new SocketClosed({ code: 1006, reason: "the WebSocket is closed" }))
-        writeTogether(connection, payloadsOf(binaryFrames(pieces, false).frames), sent)
-      },
-      tell: (text) => webSocket.send(text),
-      end,
-      pause: (isPaused) => {
-        if (isPaused) webSocket.pause()
-        else if (webSocket.isPaused) webSocket.resume()
-      },
-      messages: Stream.suspend(() => {
-        isRead = true
-        return Stream.tap(Mailbox.toStream(inbox), (message) =>
-          Effect.sync(() => {
-            unread -= (typeof message === "string" ? Buffer.byteLength(message) : message.length) + messageOverhead
-            if (unread <= inboxLimit && webSocket.isPaused) webSocket.resume()
-          })
-        )
-      }),
-      receive: (take) =>
-        Effect.suspend(() => {
-          isRead = true
-          const takeOver: Effect.Effect<void, SocketClosed> = Effect.flatMap(inbox.clear, (early) => {
-            for (const message of early) take(message)
-            if (Option.getOrElse(inbox.unsafeSize(), () => 0) > 0) return takeOver
-            taker = take
-            if (webSocket.isPaused) webSocket.resume()
-            return inbox.await
-          })
-          return takeOver
-        })
-    }
-  })

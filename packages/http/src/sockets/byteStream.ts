@@ -2,9 +2,10 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
-import { Cause, Effect, Exit, Stream } from "effect"
+import { Cause, Effect, Exit, type Scope, Stream } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
 import { CloseSocket, SocketClosed } from "./closing.js"
+import type { Connection } from "./Connection.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */
@@ -18,6 +19,49 @@ export interface ByteSocket extends Transport {
 const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
 
 const broken = (cause: unknown) => new TransportError({ cause })
+
+/** The stream of bytes that binary messages of a connection carry. A text message closes with 1003. */
+const byteSocketOf = ({ end, listen, messages, send, write }: Connection): ByteSocket => {
+  let hasIntruded = false
+  const pausesAfter = makePauses()
+  const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
+    if (typeof message !== "string") return message
+    hasIntruded = true
+    end(Exit.fail(textMessage))
+    return undefined
+  }
+  const listening = (take: (bytes: Uint8Array) => void, ended: (exit: Exit.Exit<void, TransportError>) => void): void =>
+    listen(
+      (message) => {
+        const bytes = hasIntruded ? undefined : bytesOf(message)
+        if (bytes !== undefined) take(bytes)
+      },
+      (exit) => ended(Exit.mapError(exit, broken))
+    )
+  return {
+    incoming: Stream.mapEffect(messages, (message) => {
+      const bytes = bytesOf(message)
+      return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
+    }).pipe(Stream.mapError(broken)),
+    listen: listening,
+    receive: (take) => Effect.async((resume) => listening(take, resume)),
+    end,
+    // What is sent until the end of the turn needs one write to the connection
+    send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
+    soon: (run) => void setImmediate(run),
+    write: (pieces, done) =>
+      write(pieces, (error) => {
+        if (error !== undefined) done(broken(error))
+        else if (pausesAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
+        else done()
+      }),
+    // The socket is closed when the handler ends
+    close: () => Effect.void
+  }
+}
+
+/** The protocols on top ask by themselves whether the other side is there. */
+const byteStream: Options = { pingEvery: null, isStream: true }
 
 /**
  * Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. A session on
@@ -33,51 +77,24 @@ export const byteStreamSocket = <E, R>(
     serve(
       request,
       right,
-      ({ end, messages, receive, send, write }, held) =>
-        Effect.suspend(() => {
-          let hasIntruded = false
-          const pausesAfter = makePauses()
-          const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
-            if (typeof message !== "string") return message
-            hasIntruded = true
-            end(Exit.fail(textMessage))
-            return undefined
-          }
-          const socket: ByteSocket = {
-            incoming: Stream.mapEffect(messages, (message) => {
-              const bytes = bytesOf(message)
-              return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
-            }).pipe(Stream.mapError(broken)),
-            receive: (take) => {
-              const received = receive((message) => {
-                const bytes = hasIntruded ? undefined : bytesOf(message)
-                if (bytes !== undefined) take(bytes)
-              })
-              return Effect.mapError(received, broken)
-            },
-            end,
-            // What is sent until the end of the turn needs one write to the connection
-            send: (bytes) =>
-              Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
-            soon: (run) => void setImmediate(run),
-            write: (pieces, done) =>
-              write(pieces, (error) => {
-                if (error !== undefined) done(broken(error))
-                else if (pausesAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
-                else done()
-              }),
-            // The socket is closed when the handler ends
-            close: () => Effect.void
-          }
-          return handler(socket, held).pipe(
-            Effect.catchAllCause((cause): Effect.Effect<void, E | SocketClosed> => {
-              const error = Cause.squash(cause)
-              // A client that is gone is no failure of the handler
-              return error instanceof TransportError && error.cause instanceof SocketClosed ? error.cause : Effect.failCause(cause)
-            })
-          )
-        }),
-      // The protocols on top ask by themselves whether the other side is there
-      { pingEvery: null, isStream: true, ...options }
+      (connection, held) =>
+        Effect.suspend(() => handler(byteSocketOf(connection), held)).pipe(
+          Effect.catchAllCause((cause): Effect.Effect<void, E | SocketClosed> => {
+            const error = Cause.squash(cause)
+            // A client that is gone is no failure of the handler
+            return error instanceof TransportError && error.cause instanceof SocketClosed ? error.cause : Effect.failCause(cause)
+          })
+        ),
+      { ...byteStream, ...options }
     )
+  )
+
+/** Upgrades a request and begins what is carried by the stream of bytes of its WebSocket, until that ends. The request ends before. */
+export const attachByteStream = <E>(
+  request: HttpServerRequest.HttpServerRequest,
+  right: StreamRight,
+  begin: (socket: ByteSocket, held: HeldRight) => Effect.Effect<void, E, Scope.Scope>
+) =>
+  Effect.flatMap(WebSockets, ({ attach }) =>
+    attach(request, right, (connection, held) => begin(byteSocketOf(connection), held), byteStream)
   )

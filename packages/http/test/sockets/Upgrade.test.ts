@@ -7,7 +7,7 @@ import { expect } from "vitest"
 import * as Upgrades from "../../src/server/connection/Upgrades.js"
 import { NodeRequest } from "../../src/server/connection/NodeRequest.js"
 import { upgrade } from "../../src/sockets/upgrade.js"
-import { open } from "../../src/sockets/WebSockets.js"
+import { open } from "../../src/sockets/Connection.js"
 import { listening } from "../TestServer.js"
 
 const handshake = [
@@ -31,7 +31,7 @@ describe("a WebSocket without listeners yet", () => {
         const upgraded = upgrade(new NodeRequest(source, response), 1024, {}, {})
         if (upgraded === undefined) return
         for (let turn = 0; turn < 3; turn++) await setImmediate()
-        const { messages } = await Effect.runPromise(open(upgraded.webSocket, {}, () => undefined, upgraded.socket))
+        const { messages } = open(upgraded.webSocket, {}, () => undefined, upgraded.socket)
         Effect.runFork(Stream.runForEach(messages, (message) => Deferred.succeed(received, message)))
       })
       const { port } = yield* listening(server)

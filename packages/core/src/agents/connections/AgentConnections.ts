@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect } from "effect"
+import { Context, type Duration, Effect, type Scope } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -21,15 +21,15 @@ const lastWrite: Duration.DurationInput = "30 seconds"
 /** The methods of {@link AgentConnections}. */
 export interface AgentConnectionsService {
   /**
-   * Keeps an agent's status while it is connected: run it as long as the connection is open. `current` answers the agent with the owner that its
-   * workspace has, `ping` asks the agent for a sign of life, and `isStored` runs once the agent is stored as connected. Completes when the connection has
-   * to be closed. The signs of life of all agents are stored together, once a second. agents-and-apps.md §3.
+   * Stores that an agent is connected, and that it no longer is when the scope closes. `current` answers the agent with the owner that its workspace has, `ping` asks the
+   * agent for a sign of life, and `retire` is called when the connection has to be closed. The signs of life of all agents are stored together, once a second, and a
+   * connection takes no fiber meanwhile. agents-and-apps.md §3.
    */
-  readonly monitor: (
+  readonly connect: (
     current: () => AgentWorkspace,
     ping: Effect.Effect<unknown, unknown>,
-    isStored: Effect.Effect<void>
-  ) => Effect.Effect<Retired, never, EventBus | Transactor>
+    retire: (why: Retired) => void
+  ) => Effect.Effect<void, never, EventBus | Transactor | Scope.Scope>
 }
 
 const make = Effect.gen(function* () {
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
   const { agentConnectionUpdateInterval: interval } = yield* DeploymentOptions
   const checks = yield* makeChecks(interval)
 
-  const connect = (agent: AgentWorkspace) =>
+  const noteConnected = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
       const connectionId = yield* ids.next
       const now = yield* Timestamp.now
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
       return connectionId
     })
 
-  const disconnect = (agent: AgentWorkspace, connectionId: Uuid) =>
+  const noteDisconnected = (agent: AgentWorkspace, connectionId: Uuid) =>
     Effect.gen(function* () {
       yield* repository.disconnect(agent.agent_id, connectionId, yield* Timestamp.now)
       yield* publishAgentEvent(agent, "agt_connection_update")
@@ -61,16 +61,16 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    monitor: Traced.fn("AgentConnections.monitor")(function* (
+    connect: Traced.fn("AgentConnections.connect")(function* (
       current: () => AgentWorkspace,
       ping: Effect.Effect<unknown, unknown>,
-      isStored: Effect.Effect<void>
+      retire: (why: Retired) => void
     ) {
-      return yield* Effect.acquireUseRelease(
-        connect(current()),
-        (connectionId) => Effect.zipRight(isStored, checks.retirementOf({ agentId: current().agent_id, connectionId, ping })),
-        (connectionId) => Effect.suspend(() => disconnect(current(), connectionId))
+      const connectionId = yield* Effect.acquireRelease(
+        Effect.suspend(() => noteConnected(current())),
+        (connectionId) => Effect.suspend(() => noteDisconnected(current(), connectionId))
       )
+      yield* checks.check({ agentId: current().agent_id, connectionId, ping, retire })
     })
   }
 })

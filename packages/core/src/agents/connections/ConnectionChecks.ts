@@ -2,7 +2,7 @@
  * The signs of life of connected agents. Those that are due in the same second are stored by one statement, and a connection that waits takes no fiber: two fibers for
  * each connection take 16 KB, and a statement for each of thousands of agents takes a tenth of a core.
  */
-import { Clock, Deferred, Duration, Effect, Exit, type Scope } from "effect"
+import { Clock, Duration, Effect, Exit, type Scope } from "effect"
 import * as Background from "../../platform/background/Background.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -19,10 +19,11 @@ export interface CheckedConnection {
   readonly agentId: WorkspaceAgentId
   readonly connectionId: Uuid
   readonly ping: Effect.Effect<unknown, unknown>
+  /** Called with why the connection has to be closed. */
+  readonly retire: (why: Retired) => void
 }
 
 interface Checked extends CheckedConnection {
-  readonly retired: Deferred.Deferred<Retired>
   /** Since when it is asked without an answer, by the monotonic time: one that nothing asks is not silent. */
   askedSince: number | undefined
   isAsked: boolean
@@ -52,7 +53,7 @@ const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 
 export const makeChecks = (
   interval: Duration.Duration
 ): Effect.Effect<
-  { readonly retirementOf: (connection: CheckedConnection) => Effect.Effect<Retired> },
+  { readonly check: (connection: CheckedConnection) => Effect.Effect<void, never, Scope.Scope> },
   never,
   AgentRepository | Scope.Scope
 > =>
@@ -109,7 +110,7 @@ export const makeChecks = (
       const storing = Effect.gen(function* () {
         yield* repository.touch(batch, yield* Timestamp.now)
         const latest = yield* repository.latestAmong(batch.map(({ agentId }) => agentId))
-        for (const { agentId, retired } of batch) if (!latest.has(agentId)) Deferred.unsafeDone(retired, Exit.succeed("outdated"))
+        for (const { agentId, retire } of batch) if (!latest.has(agentId)) retire("outdated")
       })
       return Effect.onExit(Effect.disconnect(storing), (exit) =>
         Effect.map(monotonic, (now) =>
@@ -133,11 +134,11 @@ export const makeChecks = (
 
     const isSilent = ({ askedSince }: Checked, now: number): boolean => askedSince !== undefined && now - askedSince > inactive - period
 
-    const check = Effect.gen(function* () {
+    const checkDue = Effect.gen(function* () {
       const now = yield* monotonic
       const heard: Array<Checked> = []
       for (const checked of takeDue(now)) {
-        if (isSilent(checked, now)) Deferred.unsafeDone(checked.retired, Exit.succeed("unresponsive"))
+        if (isSilent(checked, now)) checked.retire("unresponsive")
         else heard.push(checked)
       }
       for (const checked of heard) plan(checked, now, period)
@@ -158,30 +159,29 @@ export const makeChecks = (
       return isAny.await
     })
 
-    yield* Background.repeat("agent_connection_check", Effect.zipRight(wait, check))
+    yield* Background.repeat("agent_connection_check", Effect.zipRight(wait, checkDue))
 
     return {
-      /** Checks a connection until it has to be closed, and answers why. */
-      retirementOf: (connection) =>
-        Effect.gen(function* () {
-          const now = yield* monotonic
+      /** Checks a connection until the scope closes. */
+      check: (connection) =>
+        Effect.flatMap(monotonic, (now) => {
           const checked: Checked = {
             ...connection,
-            retired: yield* Deferred.make<Retired>(),
             askedSince: undefined,
             isAsked: false,
             isStoring: false,
             isOver: false,
             slot: 0
           }
-          return yield* Effect.acquireUseRelease(
-            Effect.sync(() => plan(checked, now, period)),
-            () => Deferred.await(checked.retired),
-            () =>
-              Effect.sync(() => {
-                checked.isOver = true
-                forget(checked)
-              })
+          return Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => plan(checked, now, period)),
+              () =>
+                Effect.sync(() => {
+                  checked.isOver = true
+                  forget(checked)
+                })
+            )
           )
         })
     }

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Logger, Option, TestClock } from "effect"
 import { AgentRepository } from "../../../src/agents/AgentRepository.js"
-import { makeChecks } from "../../../src/agents/connections/ConnectionChecks.js"
+import { type CheckedConnection, makeChecks, type Retired } from "../../../src/agents/connections/ConnectionChecks.js"
 import { WorkspaceAgentId } from "../../../src/agents/WorkspaceAgent.js"
 import { aClock } from "../../aClock.js"
 import * as Timestamp from "../../../src/platform/time/Timestamp.js"
@@ -17,6 +17,16 @@ const agents = Array.from({ length: 5 }, (_, index) => {
   return { agentId: WorkspaceAgentId.make(own), connectionId: Uuid.make(own), ping: Effect.void }
 })
 
+/** Has a connection checked, and answers why it has to be closed. */
+const retirement = (checks: Effect.Effect.Success<ReturnType<typeof makeChecks>>, connection: Omit<CheckedConnection, "retire">) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const retired = yield* Deferred.make<Retired>()
+      yield* checks.check({ ...connection, retire: (why) => Deferred.unsafeDone(retired, Effect.succeed(why)) })
+      return yield* Deferred.await(retired)
+    })
+  )
+
 /** Has five connections checked, that begin three seconds after each other, and answers their checks and which signs of life were stored. */
 const checked = (touch: (ids: ReadonlyArray<string>) => Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -28,9 +38,9 @@ const checked = (touch: (ids: ReadonlyArray<string>) => Effect.Effect<void>) =>
       },
       latestAmong: (ids) => Effect.succeed(new Set(ids))
     })
-    const { retirementOf } = yield* Effect.provide(makeChecks(Duration.seconds(15)), repository)
+    const checks = yield* Effect.provide(makeChecks(Duration.seconds(15)), repository)
     const fibers = yield* Effect.forEach(agents, (agent) =>
-      Effect.tap(Effect.forkScoped(retirementOf(agent)), () => TestClock.adjust("3 seconds"))
+      Effect.tap(Effect.forkScoped(retirement(checks, agent)), () => TestClock.adjust("3 seconds"))
     )
     return { fibers, stored }
   })
@@ -81,9 +91,9 @@ it.scoped.each([-hour, hour])("signs of life are stored every 15 seconds when th
       latestAmong: (ids) => Effect.succeed(new Set(ids))
     })
     yield* Effect.gen(function* () {
-      const { retirementOf } = yield* Effect.withClock(makeChecks(Duration.seconds(15)), skewed)
+      const checks = yield* Effect.withClock(makeChecks(Duration.seconds(15)), skewed)
       const retired = yield* Deferred.make<string>()
-      yield* Effect.forkScoped(Effect.withClock(Effect.intoDeferred(retirementOf(connection), retired), skewed))
+      yield* Effect.forkScoped(Effect.withClock(Effect.intoDeferred(retirement(checks, connection), retired), skewed))
       yield* TestClock.adjust("20 seconds")
       set(shift)
       stored.length = 0

@@ -1,6 +1,6 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { ReverseStream, TokenOffer, Version } from "@atelier/agent-protocol"
-import { StreamRights } from "@atelier/core/access"
+import { CurrentActor, StreamRights } from "@atelier/core/access"
 import { AgentLogs, AgentManifests, AgentReinitialization, AgentSessions, AppReports, appState } from "@atelier/core/agents"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { GitSshKeys } from "@atelier/core/identity"
@@ -13,7 +13,7 @@ import { unsupportedVersion } from "../../agentRpc/values.js"
 import * as contract from "../../contract/agents/ownAgent.js"
 import { Draining } from "../../server/operate/Draining.js"
 import { isGiven } from "../../server/request/isGiven.js"
-import { byteStreamSocket } from "../../sockets/byteStream.js"
+import { attachByteStream } from "../../sockets/byteStream.js"
 import { eventsOf, serverSentEvents } from "../../sockets/events.js"
 import { TooManyRequests, Unavailable } from "../../wire/errors.js"
 import * as Handlers from "../Handlers.js"
@@ -91,20 +91,20 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const offers = isAgent ? yield* linkOffer : { streams: 0, tokens: 0 }
+          const actor = yield* CurrentActor
           // Known as an agent: whoever has no token keeps no agent out
-          const leave = yield* turns.turnOf(agent.agent_id)
-          const isStored = Effect.sync(leave)
-          const served = byteStreamSocket(request, right, (socket, held) =>
-            Effect.zipRight(
-              connected(agent.agent_id, (why) => socket.end(Exit.fail(why))),
-              serveAgent({ socket, held, agent, version, isAgent, offers, isStored })
-            ).pipe(
-              Effect.scoped,
-              // The socket is closed with the reason
-              Effect.catchTag("SessionEnded", () => Effect.void)
-            )
-          )
-          return yield* Effect.ensuring(served, isStored)
+          const isStored = yield* turns.turnOf(agent.agent_id)
+          let hasBegun = false
+          const answer = yield* attachByteStream(request, right, (socket, held) => {
+            hasBegun = true
+            return Effect.gen(function* () {
+              yield* Effect.addFinalizer(() => Effect.sync(isStored))
+              yield* connected(agent.agent_id, (why) => socket.end(Exit.fail(why)))
+              yield* serveAgent({ socket, held, actor, agent, version, isAgent, offers, isStored })
+            })
+          })
+          if (!hasBegun) isStored()
+          return answer
         })
       )
   })

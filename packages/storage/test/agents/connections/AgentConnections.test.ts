@@ -1,8 +1,8 @@
-import { AgentConnections, AgentRepository } from "@atelier/core/agents"
+import { AgentConnections, AgentRepository, type AgentWorkspace, type Retired } from "@atelier/core/agents"
 import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Clock, Context, type Duration, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
+import { Chunk, Clock, Context, Deferred, type Duration, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases, type sqlite } from "../../../../../test/store/databases.js"
 import { Statements } from "../../../src/platform/Statements.js"
@@ -27,6 +27,20 @@ const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>
     return Context.add(context, AgentRepository, { ...repository, touch })
   })
 
+/** Keeps an agent connected, and answers why the connection has to be closed. */
+const monitoring = Effect.map(
+  AgentConnections,
+  ({ connect }) =>
+    (current: () => AgentWorkspace, ping: Effect.Effect<unknown, unknown>) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const retired = yield* Deferred.make<Retired>()
+          yield* connect(current, ping, (why) => Deferred.unsafeDone(retired, Effect.succeed(why)))
+          return yield* Deferred.await(retired)
+        })
+      )
+)
+
 /** Waits until the next check sleeps until it is due: it may wait for the store, and a clock that moved before that would make it late. */
 const untilAsleep = Effect.gen(function* () {
   const now = yield* Clock.currentTimeMillis
@@ -40,8 +54,8 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
-        const { monitor } = yield* AgentConnections
-        const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping, Effect.void)))
+        const monitor = yield* monitoring
+        const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, ping)))
         const connected = yield* Stream.runHead(events)
         yield* untilAsleep
         return { ...agent, connected, fiber }
@@ -125,7 +139,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const sql = yield* Statements
         const { act, fiber, id } = yield* monitored(Effect.void)
-        const { monitor } = yield* AgentConnections
+        const monitor = yield* monitoring
         yield* Fiber.interrupt(fiber)
         const endsIn = (time: Duration.DurationInput) =>
           Effect.flatMap(
@@ -133,7 +147,7 @@ for (const [name, database] of databases) {
             (now) => sql`UPDATE workspace_agents SET disconnected_at = ${Timestamp.plus(now, time)} WHERE id = ${id}`
           )
         yield* endsIn("1 hour")
-        yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
+        yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
         yield* until(rowOf(id), ({ disconnected_at }) => disconnected_at === null)
         yield* untilAsleep
         yield* endsIn("1 hour")
@@ -151,10 +165,10 @@ for (const [name, database] of databases) {
     it.scoped("that were replaced do not make the agent disconnected", () =>
       Effect.gen(function* () {
         const { act, fiber, id } = yield* monitored(Effect.void)
-        const { monitor } = yield* AgentConnections
+        const monitor = yield* monitoring
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
         yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== first)
         yield* Fiber.interrupt(fiber)
         expect((yield* rowOf(id)).disconnected_at).toBeNull()
@@ -166,10 +180,10 @@ for (const [name, database] of databases) {
     it.scoped("that were replaced do not make the agent connected again", () =>
       Effect.gen(function* () {
         const { act, fiber, id } = yield* monitored(Effect.never)
-        const { monitor } = yield* AgentConnections
+        const monitor = yield* monitoring
         const first = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("1 second")
-        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void, Effect.void)))
+        const latter = yield* Effect.fork(act((self) => monitor(() => self, Effect.void)))
         const { last_connected_at } = yield* until(rowOf(id), (row) => row.last_connected_at !== first)
         yield* Fiber.interrupt(latter)
         yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
@@ -180,10 +194,10 @@ for (const [name, database] of databases) {
     it.scoped("are observed when they are the agent's first", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent({ name: `slow-${name.toLowerCase()}` })
-        const { monitor } = yield* AgentConnections
+        const monitor = yield* monitoring
         yield* TestClock.adjust("40 seconds")
         for (let connection = 0; connection < 2; connection++) {
-          const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, Effect.void, Effect.void)))
+          const fiber = yield* Effect.fork(agent.act((self) => monitor(() => self, Effect.void)))
           yield* until(rowOf(agent.id), ({ last_connected_at }) => last_connected_at !== null)
           yield* Fiber.interrupt(fiber)
           yield* TestClock.adjust("1 second")
