@@ -50,7 +50,7 @@ const watched = ["console", "pageerror", "request", "requestfinished", "requestf
 
 /**
  * Opens windows of a browser on the console at an address, each with a session of its own. A window that was closed is opened again: a new one has a
- * process of its own, which compiles the console anew, and takes a second more of the processor's time.
+ * process of its own, which compiles the console anew, and takes a quarter of a second more of the processor's time.
  */
 export const windowsOf = (browser: Browser, base: string, complaints: Array<string>): ((token: string | undefined) => Promise<Window>) => {
   const closed: Array<Pick<Window, "context" | "page">> = []
