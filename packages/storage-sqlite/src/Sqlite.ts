@@ -53,7 +53,7 @@ const locks = Layer.sync(Locks, () => {
 /** The port of storage, and a client for the host whose transactions the port knows. */
 const statements = Layer.effectContext(
   Effect.map(Effect.flatMap(SqliteClient.SqliteClient, over), ({ client, statements }) =>
-    Context.make(Statements, statements).pipe(Context.add(SqlClient.SqlClient, client))
+    Context.make(Statements, statements).pipe(Context.add(SqlClient.SqlClient, client), Context.add(SqliteClient.SqliteClient, client))
   )
 )
 

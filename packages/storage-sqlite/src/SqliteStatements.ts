@@ -46,9 +46,9 @@ const revisions = () => {
  * the call. While a transaction is open, the statements of other fibers wait for its end, and where spans are wanted
  * statements have theirs. The client that is returned beside them is for others: its transactions are known to these statements.
  */
-export const over = (
-  given: SqlClient.SqlClient
-): Effect.Effect<{ readonly statements: Statements; readonly client: SqlClient.SqlClient }> =>
+export const over = <Client extends SqlClient.SqlClient>(
+  given: Client
+): Effect.Effect<{ readonly statements: Statements; readonly client: Client }> =>
   Effect.map(Effect.scoped(Effect.orDie(given.reserve)), (connection) => {
     /** How many hold the connection for themselves or wait to. */
     let exclusive = 0
@@ -66,7 +66,7 @@ export const over = (
         () => inTransaction(effect),
         () => end
       )
-    const client: SqlClient.SqlClient = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
+    const client: Client = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
 
     const revisionOf = revisions()
     const statements: Statements = makeStatements(client, {

@@ -5,8 +5,8 @@ import type { Statements } from "./Statements.js"
 import { orDefect } from "./Unavailability.js"
 
 /**
- * Returns what answers what `read` last read for a key, as long as the store tells that nothing has been written since. `read` must depend on nothing but its
- * key and the database. Its callers share the record.
+ * Returns a function that answers the record that `read` last read for a key, as long as nothing has been written to the store since. `read` must depend on
+ * nothing but its key and the database. Its callers share the record.
  */
 export const keptFirst = <A>(
   sql: Statements,

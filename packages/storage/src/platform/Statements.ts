@@ -32,7 +32,7 @@ export interface Store {
   /** Runs an effect in a transaction, or in a part of one that is rolled back by itself. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
   /**
-   * Stands for the content of the database: as long as it is the same object, nothing was written, by whomever. Undefined where the fiber's statements may see what
+   * Stands for the content of the database: as long as it is the same object, no connection has written. Undefined where the fiber's statements may see what
    * is not committed. A database that cannot tell for less than a statement costs has no revisions.
    */
   readonly revision?: Effect.Effect<object | undefined, SqlError.SqlError>

@@ -6,7 +6,8 @@ import { Statements } from "@atelier/storage"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, it, layer } from "@effect/vitest"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "@effect/sql"
+import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -86,6 +87,31 @@ layer(Layer.merge(databases[0][1], runtime))("on SQLite", (it) => {
     })
   )
 })
+
+it.scopedLive("on SQLite a session is not what a host wrote in a transaction that it rolled back", () =>
+  Effect.gen(function* () {
+    const { id, user } = yield* aSession
+    for (const sql of [yield* SqlClient.SqlClient, yield* SqliteClient.SqliteClient]) {
+      const written = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const host = yield* sql`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`.pipe(
+        Effect.zipRight(Deferred.succeed(written, undefined)),
+        Effect.zipRight(Deferred.await(mayEnd)),
+        Effect.zipRight(Effect.fail("rolled back")),
+        sql.withTransaction,
+        Effect.flip,
+        Effect.fork
+      )
+      yield* Deferred.await(written)
+      const reading = yield* Effect.fork(sessionOf(id))
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(mayEnd, undefined)
+      expect(yield* Fiber.join(host)).toBe("rolled back")
+      expect((yield* Fiber.join(reading)).status).toBe("active")
+      expect((yield* sessionOf(id)).status).toBe("active")
+    }
+  }).pipe(Effect.provide(Layer.merge(Sqlite.layer({ filename: ":memory:" }), runtime)))
+)
 
 it.scopedLive("on SQLite a session is as another program has changed it", () =>
   Effect.gen(function* () {
