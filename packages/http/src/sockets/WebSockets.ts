@@ -86,16 +86,21 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       const faults = yield* StoreFaults
       const heartbeats = yield* Heartbeat
       const house = { draining, faults, heartbeats }
-      /** The request's WebSocket. Its handshake is not refused. */
+      /** The request's WebSocket, which may outlive it. Its handshake is not refused. */
       const upgraded = (request: HttpServerRequest.HttpServerRequest, options: Options) =>
-        Effect.map(CurrentRequest, (info) => {
+        Effect.map(CurrentRequest, ({ counted, id }) => {
           const socket = upgrade(request, maximumMessage, options, {
-            [names.requestIdHeader]: info.id,
+            [names.requestIdHeader]: id,
             [names.buildVersionHeader]: version,
             ...options.headers
           })
-          if (socket !== undefined) info.counted?.upgraded()
-          return socket
+          if (socket === undefined || counted === undefined) return socket
+          const over = counted.outlived()
+          const release = (): void => {
+            over()
+            socket.release()
+          }
+          return { ...socket, release }
         })
       return WebSockets.of({
         tell: <A, E>(request: HttpServerRequest.HttpServerRequest, right: StreamRight, telling: Telling<A, E>, options: Options = {}) =>

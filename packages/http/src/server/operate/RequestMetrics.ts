@@ -35,7 +35,10 @@ const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH",
 
 /** A request that is being counted. */
 export interface Counted {
+  /** The request is a WebSocket from now on, until `end`. */
   readonly upgraded: () => void
+  /** The request is a WebSocket from now on, which outlives it: until the function that is returned is called. */
+  readonly outlived: () => () => void
   /** The request ended: with a status, or without an answer. */
   readonly end: (status: number | undefined) => void
 }
@@ -75,33 +78,43 @@ export const requestMetrics = () => {
     const { codes, latency, running } = seriesOf(method, path)
     const started = performance.now()
     let isSocket = false
+    let isOutlived = false
     let isOver = false
     running.update(1)
-    return {
-      upgraded: () => {
-        if (isSocket || isOver) return
-        isSocket = true
+    const upgraded = (): void => {
+      if (isSocket || isOver) return
+      isSocket = true
+      running.update(-1)
+      sockets(path).update(1)
+    }
+    const over = (status: number | undefined): void => {
+      if (isOver) return
+      isOver = true
+      const seconds = (performance.now() - started) / 1000
+      if (isSocket) {
+        sockets(path).update(-1)
+        durations(path).update(seconds)
+      } else {
         running.update(-1)
-        sockets(path).update(1)
+        latency.update(seconds)
+      }
+      const code = isSocket ? 101 : (status ?? clientGone)
+      let count = codes.get(code)
+      if (count === undefined) {
+        count = processed(codeOf(code), method, path)
+        codes.set(code, count)
+      }
+      count.update(1)
+    }
+    return {
+      upgraded,
+      outlived: () => {
+        upgraded()
+        isOutlived = true
+        return () => over(undefined)
       },
       end: (status) => {
-        if (isOver) return
-        isOver = true
-        const seconds = (performance.now() - started) / 1000
-        if (isSocket) {
-          sockets(path).update(-1)
-          durations(path).update(seconds)
-        } else {
-          running.update(-1)
-          latency.update(seconds)
-        }
-        const code = isSocket ? 101 : (status ?? clientGone)
-        let count = codes.get(code)
-        if (count === undefined) {
-          count = processed(codeOf(code), method, path)
-          codes.set(code, count)
-        }
-        count.update(1)
+        if (!isOutlived) over(status)
       }
     }
   }

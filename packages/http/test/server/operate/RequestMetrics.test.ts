@@ -31,4 +31,14 @@ describe("the metrics of requests", () => {
     requestMetrics()("GET", "/gone").end(undefined)
     expect(codesOf("/gone")).toEqual([["499", 1]])
   })
+
+  it("count a WebSocket that outlives its request until it ends", () => {
+    const counted = requestMetrics()("GET", "/outlived")
+    const over = counted.outlived()
+    counted.end(200)
+    expect(codesOf("/outlived")).toEqual([])
+    over()
+    counted.end(200)
+    expect(codesOf("/outlived")).toEqual([["101", 1]])
+  })
 })
