@@ -43,12 +43,14 @@ export const maker = Effect.gen(function* () {
 
   const serviceOf = (agent: AgentWorkspace, version: Version.Version) => {
     const pushContextState = makeContextState()
+    // Remembers what the connection has reported
+    const reports = agentReports.of(agent)
     return serving(() => ({
       GetManifest: () => manifestOf(agent),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
         Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),
-      ...reportCalls({ agent, version, reports: agentReports.of(agent), logs, metadata }),
+      ...reportCalls({ agent, version, reports, logs, metadata }),
       ...usageCalls({ usage: usageReports.of(agent), resources: resourceReports.of(agent) }),
       ...appCalls(appReports.of(agent)),
       ...subAgentCalls(subAgents.of(agent)),

@@ -5,7 +5,7 @@ import {
   Timestamp as ProtocolTimestamp,
   Uuid as ProtocolUuid
 } from "@atelier/agent-protocol"
-import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
+import { Duration, Effect, Either, Metric, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/records/resources.js"
 import { aBuild } from "../../../../test/records/agentWorkspaces.js"
@@ -15,6 +15,19 @@ const bytesOf = (uuid: string): Uint8Array => Option.getOrThrow(ProtocolUuid.toB
 const second = (seconds: number): ProtocolTimestamp.Timestamp =>
   ProtocolTimestamp.fromMillis(Date.parse("2026-01-01T00:00:00Z") + seconds * 1000)
 const instant = (seconds: number): string => new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1000).toISOString()
+
+/** What a metric has counted with a label of a value. */
+const countedOf = (name: string, label: string): ReadonlyArray<object> =>
+  Metric.unsafeSnapshot().flatMap(({ metricKey, metricState }) =>
+    metricKey.name === name && metricKey.tags.some(({ value }) => value === label) ? [metricState] : []
+  )
+
+const Level = Schema.Struct({ count: Schema.Number })
+const Durations = Schema.Struct({ count: Schema.Number, sum: Schema.Number })
+
+/** The state of a metric's only series, which there may not be yet. */
+const decoded = <A, I>(schema: Schema.Schema<A, I>, [state = { count: 0, sum: 0 }]: ReadonlyArray<object>): A =>
+  Schema.decodeUnknownSync(schema)(state)
 
 const script = {
   display_name: "Startup Script",
@@ -123,6 +136,33 @@ describeAgentsOnEach(
       expect(monitoring).toStrictEqual({ config: { num_datapoints: 20, collection_interval_seconds: 10 }, volumes: [] })
       expect(await run(connection.agent.PushResourcesMonitoringUsage({ datapoints: [] }))).toStrictEqual({})
       await connection.close()
+    })
+
+    once("is counted as an open WebSocket until it ends", async () => {
+      const path = "/api/v2/workspaceagents/me/rpc"
+      const open = () => decoded(Level, countedOf("api_concurrent_websockets", path)).count
+      const durations = () => decoded(Durations, countedOf("api_websocket_durations_seconds", path))
+      const agent = await server().anAgent()
+      await expect.poll(open).toBe(0)
+      const before = durations()
+      const connection = await server().connect(agent.token)
+      const opened = performance.now()
+      await run(connection.agent.GetManifest({}))
+      expect(open()).toBe(1)
+      const seconds = (performance.now() - opened) / 1000
+      await connection.close()
+      await expect.poll(open).toBe(0)
+      const after = durations()
+      expect(after.count).toBe(before.count + 1)
+      expect(after.sum - before.sum).toBeGreaterThanOrEqual(seconds)
+    })
+
+    once("tells once how long the build took, however often the agent starts", async () => {
+      const agent = await server().anAgent({}, undefined, { template: { name: "observed-once" } })
+      const { agent: rpc, close } = await server().connect(agent.token)
+      for (const state of ["START_TIMEOUT", "READY", "READY"] as const) await run(rpc.UpdateLifecycle({ lifecycle: { state } }))
+      expect(countedOf("template_workspace_build_duration_seconds", "observed-once")).toMatchObject([{ count: 1 }])
+      await close()
     })
 
     once("takes the agent's lifecycle in any order", async () => {
