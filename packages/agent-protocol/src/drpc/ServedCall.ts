@@ -61,6 +61,8 @@ export class ServedCall<R> {
     )
     this.fiber = run(answer)
     this.fiber.addObserver(() => this.end())
+    // The handler's first steps have run, and may have interrupted it
+    if (this.isInterrupted) this.fiber.unsafeInterruptAsFork(FiberId.none)
   }
 
   /** Interrupts the handler; `changed` is called when it has ended. */
@@ -110,7 +112,8 @@ export class ServedCall<R> {
       const data = this.inbox.shift()
       if (data === undefined) return this.hasEnded ? Effect.succeedNone : Effect.zipRight(this.arrival, next)
       this.waiting.hold(-data.length)
-      this.wakeStream()
+      // What interrupts a call waits for its end
+      if (!this.isInterrupted) this.wakeStream()
       return Effect.succeedSome(data)
     })
     return next
