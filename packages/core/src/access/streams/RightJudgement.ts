@@ -38,14 +38,12 @@ const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<
 
 interface Needs {
   readonly end: (holding: Holding, message: string) => void
-  readonly retryPlaces: Effect.Semaphore
-  readonly places: Effect.Semaphore
 }
 
 /** The judgement of the streams of one credential. */
-export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
+export const rightJudgement = ({ end }: Needs) => {
   /** Judges streams of one credential. A store that does not answer ends none: they are judged again a second later. */
-  const judge = (holdings: ReadonlyArray<Holding>) =>
+  const judge = (holdings: ReadonlyArray<Holding>): Effect.Effect<void> =>
     Effect.suspend(() => {
       const left = new Set(holdings)
       const isRetry = holdings.some(({ hasFailed }) => hasFailed)
@@ -87,7 +85,7 @@ export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
       })
 
       // A judgement that does not end when it is interrupted is left behind
-      const bounded = Effect.timeout(Effect.disconnect(judgeAll), judgementTime).pipe(
+      return Effect.timeout(Effect.disconnect(judgeAll), judgementTime).pipe(
         Effect.catchAllCause(warn),
         Effect.ensuring(
           Effect.sync(() => {
@@ -95,7 +93,6 @@ export const rightJudgement = ({ end, retryPlaces, places }: Needs) => {
           })
         )
       )
-      return (isRetry ? retryPlaces : places).withPermits(1)(bounded)
     })
 
   return { judge }

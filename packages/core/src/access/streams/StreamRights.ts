@@ -83,7 +83,7 @@ const recheckAfter = 20_000
 /** Credentials whose judgement begins before other work of the process has its turn. */
 const withoutPause = 8
 
-/** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
+/** Credentials judged at once, and as many of those that could not be judged the last time. */
 const concurrency = 8
 
 /** Equal for streams of one credential; undefined where that cannot be known. */
@@ -123,11 +123,8 @@ const make = Effect.gen(function* () {
   const { streamsPerCaller } = yield* DeploymentOptions
   const held = new HeldRights()
   const open = new Map<string, number>()
-  const due = new DueRights(groupOf)
+  const due = new DueRights(groupOf, concurrency)
   const isDue = yield* Effect.makeLatch(false)
-  const underway = new Set<unknown>()
-  const places = yield* Effect.makeSemaphore(concurrency)
-  const retryPlaces = yield* Effect.makeSemaphore(concurrency)
   const scope = yield* Effect.scope
   const clock = yield* Effect.clock
 
@@ -140,24 +137,26 @@ const make = Effect.gen(function* () {
     if (held.delete(holding)) holding.end(new RightEnded({ message }))
   }
 
-  const { judge } = rightJudgement({ end, retryPlaces, places })
+  const { judge } = rightJudgement({ end })
+
+  /** Judgements begun so far, in all turns of the work: where one place is free, each turn begins one. */
+  let begun = 0
 
   /**
-   * Begins to judge the streams that are due, without waiting for the judgements. A stream that becomes due while its credential is judged is judged again
-   * afterwards. A store in the same process answers at once: other work of the process waits for as many credentials as are judged without a pause.
+   * Begins to judge the streams that are due, as many as there are places, without waiting for the judgements. The end of each begins the next. A stream that
+   * becomes due while its credential is judged is judged again afterwards. A store in the same process answers at once: other work of the process waits for as
+   * many credentials as are judged without a pause.
    */
   const judgeDue = Effect.gen(function* () {
     isDue.unsafeClose()
-    for (let begun = 1; ; begun++) {
-      const taken = due.take(underway)
+    for (;;) {
+      const taken = due.take()
       if (taken === undefined) return
-      underway.add(taken.group)
       const leave = Effect.sync(() => {
-        underway.delete(taken.group)
-        if (!due.isEmpty) isDue.unsafeOpen()
+        if (due.leave(taken)) isDue.unsafeOpen()
       })
-      yield* Effect.forkIn(afterwards(Effect.ensuring(judge(taken.holdings), leave)), scope)
-      if (begun % withoutPause === 0) yield* turnAfterStarted
+      yield* Effect.forkIn(afterwards(Effect.ensuring(judge([...taken.holdings]), leave)), scope)
+      if (++begun % withoutPause === 0) yield* turnAfterStarted
     }
   })
 
@@ -167,7 +166,7 @@ const make = Effect.gen(function* () {
       const expiresAt = holding.actor.credential?.expiresAt
       const hasExpired = expiresAt !== undefined && expiresAt < now
       const isStale = holding.hasFailed || Math.abs(now - holding.judgedAt) >= recheckAfter
-      if ((isStale || hasExpired) && !underway.has(groupOf(holding))) suspect(holding, !hasExpired)
+      if ((isStale || hasExpired) && !due.isUnderway(holding)) suspect(holding, !hasExpired)
     }
     held.tidy()
   })

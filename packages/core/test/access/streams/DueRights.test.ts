@@ -2,7 +2,7 @@ import { sessionActor, StreamRight } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { DueRights } from "../../../src/access/streams/DueRights.js"
+import { type DueGroup, DueRights } from "../../../src/access/streams/DueRights.js"
 import type { Holding } from "../../../src/access/streams/RightJudgement.js"
 
 const actor = sessionActor({ userId: Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001"), siteRoles: [], memberships: [] })
@@ -20,17 +20,24 @@ const aHolding = (key: string): Holding => {
   }
 }
 
-const dueRights = () => new DueRights(({ right }) => right.actor.apiKeyId)
+const dueRights = (concurrency = 8) => new DueRights(({ right }) => right.actor.apiKeyId, concurrency)
 
-const none: ReadonlySet<unknown> = new Set()
+const holdingsOf = (taken: DueGroup | undefined) => taken && [...taken.holdings]
+
+const taken = (due: DueRights): DueGroup => {
+  const next = due.take()
+  if (next === undefined) throw new Error("none is due")
+  return next
+}
 
 describe("rights that are due", () => {
   it("are judged first if a change may have ended them", () => {
     const due = dueRights()
     const [old, changed] = [aHolding("old"), aHolding("changed")]
     due.add(old, true)
+    due.add(changed, true)
     due.add(changed, false)
-    expect([due.take(none)?.holdings, due.take(none)?.holdings, due.isEmpty]).toStrictEqual([[changed], [old], true])
+    expect([due.take(), due.take(), due.take()].map(holdingsOf)).toStrictEqual([[changed], [old], undefined])
   })
 
   it("are judged once with all others of their credential", () => {
@@ -38,16 +45,55 @@ describe("rights that are due", () => {
     const [old, changed] = [aHolding("key"), aHolding("key")]
     for (const isStale of [true, false]) due.add(changed, isStale)
     due.add(old, true)
-    expect(due.take(none)).toStrictEqual({ group: "key", holdings: [changed, old] })
-    expect(due.isEmpty).toBe(true)
+    expect([due.take(), due.take()].map(holdingsOf)).toStrictEqual([[changed, old], undefined])
   })
 
   it("wait while their credential is judged, and are not judged once they are released", () => {
     const due = dueRights()
     const [busy, released] = [aHolding("busy"), aHolding("released")]
+    due.add(busy, true)
+    const judged = taken(due)
     due.add(busy, false)
     due.add(released, true)
     due.delete(released)
-    expect([due.take(new Set(["busy"])), due.isEmpty, due.take(none)?.holdings]).toStrictEqual([undefined, false, [busy]])
+    expect([due.isUnderway(busy), due.take(), due.leave(judged), due.isUnderway(busy)]).toStrictEqual([true, undefined, true, false])
+    const again = taken(due)
+    expect([holdingsOf(again), due.leave(again)]).toStrictEqual([[busy], false])
+  })
+
+  it("wait for a place, and come before those that waited longer if a change may have ended them", () => {
+    const due = dueRights(1)
+    const [first, second, changed] = [aHolding("first"), aHolding("second"), aHolding("changed")]
+    due.add(first, true)
+    due.add(second, true)
+    const judged = taken(due)
+    due.add(changed, false)
+    expect([holdingsOf(judged), due.take(), due.leave(judged), holdingsOf(due.take())]).toStrictEqual([[first], undefined, true, [changed]])
+  })
+
+  it("have places of their own if they could not be judged", () => {
+    const due = dueRights(1)
+    const [failing, other, third] = [aHolding("failing"), aHolding("other"), aHolding("third")]
+    due.add(failing, true)
+    const judged = taken(due)
+    due.add(failing, false)
+    failing.hasFailed = true
+    due.leave(judged)
+    due.add(third, true)
+    due.add(other, false)
+    expect([due.take(), due.take(), due.take()].map(holdingsOf)).toStrictEqual([[other], [failing], undefined])
+  })
+
+  it("are judged although changes of others do not end", () => {
+    const due = dueRights(1)
+    const old = aHolding("old")
+    due.add(old, true)
+    const order = Array.from({ length: 8 }, (_, index) => {
+      due.add(aHolding(`changed ${index}`), false)
+      const judged = taken(due)
+      due.leave(judged)
+      return judged.group
+    })
+    expect(order.indexOf("old")).toBe(3)
   })
 })

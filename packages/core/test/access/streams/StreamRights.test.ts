@@ -67,7 +67,8 @@ const messageOf = (ended: Queue.Dequeue<RightEnded>) => Effect.map(Queue.take(en
 const size = (ended: Queue.Queue<RightEnded>) => Queue.size(ended)
 
 describe("the right to a stream", () => {
-  it.scopedLive("lets other work have its turn while those of many credentials are judged", () =>
+  /** The most that are judged in one turn of the event loop, while the store does not answer for as many others. */
+  const judgedInOneTurn = (hanging: number) =>
     Effect.gen(function* () {
       let turn = 0
       let left = 100
@@ -85,10 +86,55 @@ describe("the right to a stream", () => {
         yield* openAbout("thing", needed)
         isOpen = true
       }
+      for (let index = 0; index < hanging; index++) {
+        const { open, state } = aCaller(`hanging ${index}`)
+        yield* open
+        state.hangs = true
+        yield* publishRightsChange({ user_id: userId, api_key_id: `hanging ${index}` })
+      }
       yield* turnsCounted(() => turn++)
       yield* publishRightsChange({ user_id: userId })
       yield* Deferred.await(isOver)
-      expect(Math.max(...judgedIn.values())).toBeLessThanOrEqual(20)
+      return Math.max(...judgedIn.values())
+    }).pipe(Effect.provide(layer))
+
+  it.scopedLive("lets other work have its turn while those of many credentials are judged", () =>
+    Effect.gen(function* () {
+      expect(yield* judgedInOneTurn(0)).toBeLessThanOrEqual(20)
+    })
+  )
+
+  it.scopedLive("lets other work have its turn while those of many credentials are judged one after the other", () =>
+    Effect.gen(function* () {
+      expect(yield* judgedInOneTurn(7)).toBeLessThanOrEqual(20)
+    })
+  )
+
+  it.scoped("ends within a second of a change while many others are judged because time has passed", () =>
+    Effect.gen(function* () {
+      const hold = (name: string) =>
+        Effect.gen(function* () {
+          const { openAbout, permission, state } = aCaller(name)
+          let isOpen = false
+          const ended = yield* openAbout(
+            "thing",
+            Effect.suspend(() => (isOpen ? Effect.delay(permission, "100 millis") : permission))
+          )
+          isOpen = true
+          return { ended, state }
+        })
+      const others = yield* Effect.forEach(Array.from({ length: 160 }).keys(), (index) => hold(`other ${index}`))
+      const { ended, state } = yield* hold("changed")
+      yield* TestClock.adjust("20 seconds")
+      expect(state.judged).toBe(1)
+      state.refuses = new Forbidden({ message: "not yours" })
+      yield* publishRightsChange({ user_id: userId, api_key_id: "changed" })
+      for (let step = 0; step < 10; step++) yield* TestClock.adjust("100 millis")
+      expect(yield* size(ended)).toBe(1)
+      const judgedAgain = () => others.filter(({ state: { judged } }) => judged > 1).length
+      expect(judgedAgain()).toBeLessThan(160)
+      for (let step = 0; step < 20; step++) yield* TestClock.adjust("100 millis")
+      expect(judgedAgain()).toBe(160)
     }).pipe(Effect.provide(layer))
   )
 
