@@ -120,23 +120,28 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
             if (refusal !== undefined) return refusal
             const runtime = yield* FeedRuntime
-            const scope = yield* Scope.make()
-            let ended: RightEnded | undefined
-            let revoke = (reason: RightEnded): void => void (ended = reason)
-            const held = yield* Effect.provideService(
-              openStream(right, (reason) => revoke(reason)),
-              StreamRights,
-              rights
-            ).pipe(Scope.extend(scope))
-            const socket = Either.isRight(held) ? yield* upgraded(request, options) : undefined
-            if (Either.isLeft(held) || socket === undefined) {
-              yield* Scope.close(scope, Exit.void)
-              return Either.isLeft(held) ? held.left : notUpgraded
-            }
-            const { end } = attach(socket, scope, (connection) => begin(connection, held.right), house, runtime, options)
-            revoke = ({ message }) => end(Exit.fail(new CloseSocket({ code: 1008, reason: message })))
-            if (ended !== undefined) revoke(ended)
-            return HttpServerResponse.empty()
+            return yield* Effect.uninterruptibleMask((restore) =>
+              Effect.flatMap(Scope.make(), (scope) =>
+                Effect.gen(function* () {
+                  let ended: RightEnded | undefined
+                  let revoke = (reason: RightEnded): void => void (ended = reason)
+                  const held = yield* Effect.provideService(
+                    openStream(right, (reason) => revoke(reason)),
+                    StreamRights,
+                    rights
+                  ).pipe(Scope.extend(scope), restore)
+                  const socket = Either.isRight(held) ? yield* upgraded(request, options) : undefined
+                  if (Either.isLeft(held) || socket === undefined) {
+                    yield* Scope.close(scope, Exit.void)
+                    return Either.isLeft(held) ? held.left : notUpgraded
+                  }
+                  const { end } = attach(socket, scope, (connection) => begin(connection, held.right), house, runtime, options)
+                  revoke = ({ message }) => end(Exit.fail(new CloseSocket({ code: 1008, reason: message })))
+                  if (ended !== undefined) revoke(ended)
+                  return HttpServerResponse.empty()
+                }).pipe(Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause))))
+              )
+            )
           }),
         serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {

@@ -1,6 +1,8 @@
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
 import { Session, type Transport } from "@atelier/agent-protocol"
+import { StreamRights } from "@atelier/core/access"
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { NotFound, StoreUnavailable, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Exit, Fiber, Logger, Queue, Schema, Scope, Stream, TestClock } from "effect"
 import { createServer } from "node:http"
@@ -12,6 +14,7 @@ import { Authenticated } from "../../src/contract/authentication.js"
 import { NullableUuid } from "../../src/wire/dialect.js"
 import { refusals } from "../../src/wire/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
+import type { FeedRuntime } from "../../src/server/operate/FeedRuntime.js"
 import { Path } from "../../src/wire/input.js"
 import { type ByteSocket, byteStreamSocket } from "../../src/sockets/byteStream.js"
 import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/events.js"
@@ -45,18 +48,29 @@ interface Behaviour {
   readonly bytes?: (socket: ByteSocket) => Effect.Effect<void, { readonly message: string }>
   readonly raw?: (connection: Connection) => Effect.Effect<void, unknown>
   readonly socket?: SocketOptions
+  /** Answers in place of `raw`. */
+  readonly answer?: (
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, WebSockets | StreamRights | FeedRuntime>
 }
 
-const handlersOf = ({ bytes = () => Effect.void, items = Stream.empty, raw = () => Effect.void, socket }: Behaviour) =>
+const handlersOf = ({ answer, bytes = () => Effect.void, items = Stream.empty, raw = () => Effect.void, socket }: Behaviour) =>
   Handlers.group(sockets, (handlers) =>
-    handlers
-      .handle("numbers", ({ path, request }) =>
-        path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, { right: anyRight, values: items }, socket)
-      )
-      .handle("events", ({ request }) => eventSocket(request, Item, eventsOf({ right: anyRight, values: items }), socket))
-      .handle("sse", () => serverSentEvents(Item, eventsOf({ right: anyRight, values: items })))
-      .handle("bytes", ({ request }) => byteStreamSocket(request, anyRight, bytes, socket))
-      .handle("raw", ({ request }) => Effect.flatMap(WebSockets, ({ serve }) => serve(request, anyRight, raw, socket)))
+    Effect.map(Effect.context<StreamRights | FeedRuntime>(), (given) =>
+      handlers
+        .handle("numbers", ({ path, request }) =>
+          path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, { right: anyRight, values: items }, socket)
+        )
+        .handle("events", ({ request }) => eventSocket(request, Item, eventsOf({ right: anyRight, values: items }), socket))
+        .handle("sse", () => serverSentEvents(Item, eventsOf({ right: anyRight, values: items })))
+        .handle("bytes", ({ request }) => byteStreamSocket(request, anyRight, bytes, socket))
+        .handle(
+          "raw",
+          ({ request }) =>
+            (answer && Effect.provide(answer(request), given)) ??
+            Effect.flatMap(WebSockets, ({ serve }) => serve(request, anyRight, raw, socket))
+        )
+    )
   )
 
 /** A service whose scope the test may close by itself. */
@@ -570,6 +584,35 @@ describe("a client that answers no pings", () => {
       expect(socket.readyState).toBe(WebSocket.OPEN)
       yield* TestClock.adjust(1)
       expect(yield* closed).toStrictEqual({ code: close.code, reason: close.reason })
+    })
+  )
+})
+
+describe("a socket that is attached", () => {
+  it.scopedLive("leaves its right where the upgrade fails", () =>
+    Effect.gen(function* () {
+      const refusals = yield* Deferred.make<number>()
+      const headers = {
+        get broken(): string {
+          throw new Error("There is no such header.")
+        }
+      }
+      const { ws } = yield* start({
+        answer: (request) =>
+          Effect.gen(function* () {
+            const { attach } = yield* WebSockets
+            const { begin } = yield* StreamRights
+            const { streamsPerCaller } = yield* DeploymentOptions
+            const exit = yield* Effect.exit(attach(request, anyRight, () => Effect.void, { headers }))
+            expect(Exit.isFailure(exit)).toBe(true)
+            const begun = Array.from({ length: streamsPerCaller }, () => begin(anyRight, () => undefined))
+            for (const leave of begun) if (typeof leave === "function") leave()
+            yield* Deferred.succeed(refusals, begun.filter((leave) => typeof leave !== "function").length)
+            return HttpServerResponse.empty()
+          })
+      })
+      yield* client(`${ws}/api/v2/raw`)
+      expect(yield* Deferred.await(refusals)).toBe(0)
     })
   )
 })
