@@ -102,6 +102,7 @@ export const maker = Effect.gen(function* () {
                   socket.end(Option.match(Cause.failureOption(cause), { onNone: () => Exit.failCause(cause), onSome: refused }))
                 )
               ),
+              Effect.interruptible,
               Effect.forkIn(scope)
             )
           yield* Deferred.await(done)

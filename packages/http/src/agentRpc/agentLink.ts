@@ -116,6 +116,7 @@ export const agentLink = ({
         Effect.scoped,
         Effect.onExit(own.close),
         Effect.catchAll(({ message }) => Effect.logDebug(`an agent has not taken another token: ${message}`)),
+        Effect.interruptible,
         Effect.forkIn(scope)
       )
       return giver

@@ -51,8 +51,8 @@ export const attach = <E>(
   const connection = open(webSocket, options, end, socket)
   rest = heartbeat(heartbeats, webSocket, options, () => end(Exit.fail(new CloseSocket({ code: 1001, reason: "liveness probe failed" }))))
   leave = draining.onBegin(() => end(Exit.fail(new CloseSocket({ code: 1012, reason: "The service is restarting." }))))
-  // Its end interrupts the beginning
   const beginning = Effect.catchAllCause(Scope.extend(begin(connection), scope), (cause) => Effect.sync(() => end(Exit.failCause(cause))))
-  if (!isOver) fork(Effect.forkIn(beginning, scope))
+  // The scope's end interrupts the beginning, whatever the runtime was made in
+  if (!isOver) fork(Effect.forkIn(Effect.interruptible(beginning), scope))
   return { end }
 }
