@@ -33,7 +33,7 @@ export interface Session {
   /** The next stream the peer opened. It is closed with its scope. */
   readonly accept: Effect.Effect<YamuxStream, SessionEnded, Scope.Scope>
   /**
-   * Accepts the next stream without an effect; whoever takes it closes it by `abandon`. Returns undefined where there is none yet, and calls `ready` once when there
+   * Accepts the next stream without an effect; the caller that takes it closes it by `abandon`. Returns undefined where there is none yet, and calls `ready` once when there
    * is, or the end.
    */
   readonly take: (ready: () => void) => YamuxStream | SessionEnded | undefined
