@@ -63,7 +63,8 @@ export class DueRights {
   take(): DueGroup | undefined {
     const isTurnOfStale = this.takenSinceStale >= staleEvery - 1
     for (const queues of isTurnOfStale ? [this.stale, this.suspected] : [this.suspected, this.stale]) {
-      for (const kind of ["first", "retry"] as const) {
+      // Retries have places of their own: they keep no other from being judged for the first time
+      for (const kind of ["retry", "first"] as const) {
         const [next] = queues[kind]
         if (next === undefined || this.free[kind] === 0) continue
         queues[kind].delete(next)

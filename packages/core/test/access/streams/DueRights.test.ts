@@ -81,7 +81,7 @@ describe("rights that are due", () => {
     due.leave(judged)
     due.add(third, true)
     due.add(other, false)
-    expect([due.take(), due.take(), due.take()].map(holdingsOf)).toStrictEqual([[other], [failing], undefined])
+    expect([due.take(), due.take(), due.take()].map(holdingsOf)).toStrictEqual([[failing], [other], undefined])
   })
 
   it("are judged although changes of others do not end", () => {
