@@ -85,7 +85,11 @@ const make = Effect.gen(function* () {
         )
         if (!isBuildObserved && hasStarted(report.state) && agent.agent_parent_id === null) {
           isBuildObserved = true
-          yield* observeBuild(agent)
+          yield* Effect.onError(observeBuild(agent), () =>
+            Effect.sync(() => {
+              isBuildObserved = false
+            })
+          )
         }
         return { state: report.state, changed_at }
       }),

@@ -20,6 +20,16 @@ const stats = {
   session_counts: new Map([["SSH", 2]])
 }
 
+/** What was observed of the durations of a template's builds. */
+const durationsOf = (template: string) =>
+  Effect.map(Metric.snapshot, (pairs) =>
+    pairs.flatMap(({ metricKey, metricState }) =>
+      metricKey.name === "template_workspace_build_duration_seconds" && metricKey.tags.some(({ value }) => value === template)
+        ? [{ status: metricKey.tags.find(({ key }) => key === "status")?.value, metricState }]
+        : []
+    )
+  )
+
 for (const [name, database] of databases) {
   layer(agentServices(database))(`reports on ${name}`, (it) => {
     const statsOf = (agentId: string) =>
@@ -134,13 +144,28 @@ for (const [name, database] of databases) {
             yield* mine.lifecycle({ state: "ready", changed_at: undefined })
           })
         )
-        const observed = (yield* Metric.snapshot).flatMap(({ metricKey, metricState }) =>
-          metricKey.name === "template_workspace_build_duration_seconds" &&
-          metricKey.tags.some(({ value }) => value === `observed-${name.toLowerCase()}`)
-            ? [{ status: metricKey.tags.find(({ key }) => key === "status")?.value, metricState }]
-            : []
-        )
+        const observed = yield* durationsOf(`observed-${name.toLowerCase()}`)
         expect(observed).toMatchObject([{ status: "timeout", metricState: { count: 1, sum: 20 } }])
+      })
+    )
+
+    it.scoped("are observed with the next report if the store could not be read", () =>
+      Effect.gen(function* () {
+        const template = `observed-late-${name.toLowerCase()}`
+        const agent = yield* aRunningAgent({}, { template: { name: template } })
+        const reports = yield* AgentReports
+        const sql = yield* Statements
+        yield* agent.act((self) =>
+          Effect.gen(function* () {
+            const mine = reports.of(self)
+            yield* sql`ALTER TABLE workspace_resources RENAME TO away`
+            const failed = yield* Effect.exit(mine.lifecycle({ state: "ready", changed_at: undefined }))
+            yield* sql`ALTER TABLE away RENAME TO workspace_resources`
+            expect(failed._tag).toBe("Failure")
+            yield* mine.lifecycle({ state: "ready", changed_at: undefined })
+          })
+        )
+        expect(yield* durationsOf(template)).toMatchObject([{ status: "success", metricState: { count: 1 } }])
       })
     )
   })
