@@ -114,9 +114,9 @@ export const agentLink = ({
       yield* passing.pipe(
         Effect.mapError(unreachable),
         Effect.scoped,
+        Effect.interruptible,
         Effect.onExit(own.close),
         Effect.catchAll(({ message }) => Effect.logDebug(`an agent has not taken another token: ${message}`)),
-        Effect.interruptible,
         Effect.forkIn(scope)
       )
       return giver

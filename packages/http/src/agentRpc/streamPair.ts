@@ -3,7 +3,7 @@ import { Effect, Exit, Mailbox, Option, type Scope } from "effect"
 
 /** An end of a stream within the process. */
 export interface StreamEnd extends AgentStream {
-  /** Ends the stream for the other end, with the failure if there is one. */
+  /** Ends the stream for the other end, with the failure if there is one. To the other end, an interruption is a failure. */
   readonly close: (exit: Exit.Exit<unknown, AgentUnreachable>) => Effect.Effect<void>
 }
 
@@ -23,7 +23,7 @@ export const streamPair: Effect.Effect<readonly [StreamEnd, StreamEnd], never, S
     }),
     write: (bytes) => Effect.flatMap(outgoing.offer(bytes), (isTaken) => (isTaken ? Effect.void : over)),
     finish: Effect.asVoid(outgoing.end),
-    close: (exit) => Effect.asVoid(outgoing.done(Exit.asVoid(exit)))
+    close: (exit) => Effect.asVoid(outgoing.done(Exit.isInterrupted(exit) ? Exit.fail(over) : Exit.asVoid(exit)))
   })
   return [endOf(back, there), endOf(there, back)]
 })
