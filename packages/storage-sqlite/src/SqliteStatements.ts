@@ -67,6 +67,7 @@ export const over = <Client extends SqlClient.SqlClient>(
         () => end
       )
     const client: Client = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
+    Object.assign(client, { safe: client })
 
     const revisionOf = revisions()
     const statements: Statements = makeStatements(client, {

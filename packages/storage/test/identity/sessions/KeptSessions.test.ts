@@ -91,7 +91,8 @@ layer(Layer.merge(databases[0][1], runtime))("on SQLite", (it) => {
 it.scopedLive("on SQLite a session is not what a host wrote in a transaction that it rolled back", () =>
   Effect.gen(function* () {
     const { id, user } = yield* aSession
-    for (const sql of [yield* SqlClient.SqlClient, yield* SqliteClient.SqliteClient]) {
+    const client = yield* SqlClient.SqlClient
+    for (const sql of [client, client.safe, yield* SqliteClient.SqliteClient]) {
       const written = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
       const host = yield* sql`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`.pipe(
