@@ -47,9 +47,9 @@ export class ServedStream<R> {
     private readonly over: () => void
   ) {}
 
-  /** Handles what has arrived, until nothing is left or the call has to be waited for. */
+  /** Handles the packets that have arrived, until the stream has no more or the call is busy. */
   readonly pump = (): void => {
-    // What is handled may have more arrive
+    // A handler may call it again: more bytes may arrive while a packet is handled
     if (this.isPumping) return
     this.isPumping = true
     try {
@@ -66,7 +66,7 @@ export class ServedStream<R> {
     }
   }
 
-  /** Reads bytes; false where there are none. */
+  /** Reads bytes. Returns whether there were any. */
   private read(): boolean {
     const chunk = this.stream.direct.take(this.pump)
     if (chunk === undefined) return false
@@ -83,7 +83,7 @@ export class ServedStream<R> {
     return false
   }
 
-  /** Handles a packet, which remains the next one where the call has to be waited for; false where there is none. */
+  /** Handles a packet, which remains the next one while the call is busy. Returns whether there was one. */
   private handleNext(): boolean {
     const packet = this.packets[this.handled]
     if (packet === undefined) return false

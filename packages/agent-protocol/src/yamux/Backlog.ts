@@ -24,7 +24,7 @@ export class Backlog {
     this.wake()
   }
 
-  /** Accepts the next stream that is not broken; undefined where there is none yet. */
+  /** Accepts the next stream that is not broken. Returns undefined while no stream waits. */
   take(): YamuxStream | SessionEnded | undefined {
     for (let stream = this.streams.shift(); stream !== undefined; stream = this.streams.shift()) {
       if (stream.isBroken) continue

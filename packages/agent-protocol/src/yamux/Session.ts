@@ -33,8 +33,8 @@ export interface Session {
   /** The next stream the peer opened. It is closed with its scope. */
   readonly accept: Effect.Effect<YamuxStream, SessionEnded, Scope.Scope>
   /**
-   * Accepts the next stream without an effect; the caller that takes it closes it by `abandon`. Returns undefined where there is none yet, and calls `ready` once when there
-   * is, or the end.
+   * Accepts the next stream without an effect; the caller that takes it closes it by `abandon`. While no stream waits, returns undefined, and calls `ready` once when a stream
+   * or the end has arrived.
    */
   readonly take: (ready: () => void) => YamuxStream | SessionEnded | undefined
   /** Asks the peer for a sign of life and answers how long it took. */

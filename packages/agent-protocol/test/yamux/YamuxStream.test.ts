@@ -16,13 +16,13 @@ const host = (): StreamHost => ({
   settled: () => undefined
 })
 
-/** Has a fiber let others run once, at its operation of this number: `meanwhile` runs then. */
-const yieldingAt = (operation: number, meanwhile: () => void): Scheduler.Scheduler => {
+/** A scheduler by which a fiber yields once, at the operation of this number. It calls `between` then. */
+const yieldingAt = (operation: number, between: () => void): Scheduler.Scheduler => {
   let operations = 0
   return {
     shouldYield: () => {
       if (operations++ !== operation) return false
-      meanwhile()
+      between()
       return 0
     },
     scheduleTask: (task, priority) => Scheduler.defaultScheduler.scheduleTask(task, priority)

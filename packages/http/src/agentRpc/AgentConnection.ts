@@ -89,7 +89,7 @@ export const maker = Effect.gen(function* () {
           yield* link.resume
         })
 
-      /** Runs in the connection's scope, which ends if it fails: what asks for it may be gone meanwhile. */
+      /** Runs in the connection's scope, which ends if it fails: the process that asks for it may end before. */
       const renew: Renew = (token, tell) =>
         Effect.gen(function* () {
           const done = yield* Deferred.make<void>()

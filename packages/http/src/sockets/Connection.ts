@@ -72,7 +72,7 @@ export const open = (
   connection?: Duplex,
   isClient = false
 ): Connection => {
-  /** What has come before there is a reader. */
+  /** Messages that have arrived before the first reader. */
   let early: Array<string | Uint8Array> = []
   let unread = 0
   let reader: Reader | undefined

@@ -59,7 +59,7 @@ export class DueRights {
     return this.underway.has(this.groupOf(holding))
   }
 
-  /** Takes the next credential, which is judged from now on until `leave`; undefined if there is none, or no place for it. */
+  /** Takes the next credential, which is judged from now on until `leave`. Returns undefined if no credential is due, or all places are taken. */
   take(): DueGroup | undefined {
     const isTurnOfStale = this.takenSinceStale >= staleEvery - 1
     for (const queues of isTurnOfStale ? [this.stale, this.suspected] : [this.suspected, this.stale]) {

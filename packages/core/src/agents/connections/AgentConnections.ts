@@ -23,7 +23,7 @@ export interface AgentConnectionsService {
   /**
    * Stores that an agent is connected, and that it no longer is when the scope closes. `current` answers the agent with the owner that its workspace has, `ping` asks the
    * agent for a sign of life, and `retire` is called when the connection has to be closed. The signs of life of all agents are stored together, once a second, and a
-   * connection takes no fiber meanwhile. agents-and-apps.md §3.
+   * connection that waits takes no fiber. agents-and-apps.md §3.
    */
   readonly connect: (
     current: () => AgentWorkspace,

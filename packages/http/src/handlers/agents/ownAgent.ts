@@ -92,7 +92,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const offers = isAgent ? yield* linkOffer : { streams: 0, tokens: 0 }
           const actor = yield* CurrentActor
-          // Known as an agent: whoever has no token keeps no agent out
+          // The token is verified by now: a client without one takes no place of an agent
           const isStored = yield* turns.turnOf(agent.agent_id)
           let hasBegun = false
           const answer = yield* attachByteStream(request, right, (socket, held) => {
