@@ -73,7 +73,7 @@ const help = `Usage: npm run bench -- [options] [section…] [database…]
   databases  ${Object.keys(kinds).join(", ")}; both unless named
   --quick          about a minute: shorter turns, and long lists on SQLite only
   --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
-  --workspaces N   of the section size: a multiple of 1,000; 100,000 unless given
+  --workspaces N,… of the section size: multiples of 1,000, growing; 100,000 unless given
   --compare BASE   build the commits HEAD and BASE, and compare them in the same way. With --quick it ends within ten
                    minutes: the start and the most frequent requests, on SQLite unless a database is named
   --record         take the ratios of this run for those that later runs are compared with
@@ -140,8 +140,8 @@ const measure = async (database) => {
     if (isLeftOut && !positionals.includes(name)) continue
     console.log(`${title}, ${database.name}`)
     try {
-      const workspaces = Number(values.workspaces)
-      await run({ database, databases, empty, isQuick: values.quick ?? false, nodeArguments, report, seconds, server, workspaces })
+      const sizes = values.workspaces.split(",").map(Number)
+      await run({ database, databases, empty, isQuick: values.quick ?? false, nodeArguments, report, seconds, server, sizes })
     } catch (error) {
       report.fail({ figure: title, database: database.name, reason: error instanceof Error ? error.message : String(error) })
     }
