@@ -62,5 +62,12 @@ export const locking = (
   clause: `FOR ${"UPDATE" | "NO KEY UPDATE" | "SHARE" | "KEY SHARE"}${"" | ` OF ${string}`}${"" | " SKIP LOCKED"}`
 ): Fragment => sql.literal(sql.dialect({ sqlite: () => "", postgres: () => clause }))
 
+/**
+ * A column that SQLite is to look up by no index. Without statistics, it takes an index that leads to most rows for as good as one that leads to
+ * few. PostgreSQL knows by itself.
+ */
+export const unindexed = (sql: Statements, column: string): Fragment =>
+  sql.literal(sql.dialect({ sqlite: () => `+${column}`, postgres: () => column }))
+
 /** The dialect of a client. */
 export const dialectOf = (sql: Statements): Dialect => sql.dialect({ sqlite: () => sqlite, postgres: () => postgres })

@@ -115,6 +115,26 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("lists the jobs that have not ended without a look at those that have", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        const repository = yield* ProvisionerJobRepository
+        const organization_id = yield* aFreshOrganization
+        const ended = yield* aWaitingJob({ organization_id })
+        yield* copies(ended.id, 2_000)
+        yield* sql`UPDATE provisioner_jobs SET completed_at = created_at WHERE organization_id = ${organization_id}`
+        const waiting = yield* aWaitingJob({ organization_id })
+        yield* sql.dialect({ postgres: () => sql`ANALYZE`, sqlite: () => Effect.void })
+        for (const status of [["pending"], ["pending", "running", "canceling"]] as const) {
+          const { statements, value } = yield* statementsOf(repository.list({ organization_id, status, limit: 50 }))
+          expect(value.map(({ id }) => id)).toStrictEqual([waiting.id])
+          const plans = yield* Effect.forEach(statements, chosenPlanOf)
+          expect(plans.join("\n")).toMatch(/provisioner_jobs_(active|leased|waiting|by_worker)/)
+        }
+        yield* sql`DELETE FROM provisioner_jobs WHERE organization_id = ${organization_id}`
+      })
+    )
+
     it.effect("gives a job to daemons of its organization, kind and tags only", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization

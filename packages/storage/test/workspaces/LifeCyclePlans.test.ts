@@ -1,14 +1,14 @@
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
-import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
+import { type DueTimes, QuotaRepository, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { aUser, anOrganization } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { manyWorkspaces } from "../../../../test/records/manyWorkspaces.js"
 import { runtime } from "../../../../test/store/services.js"
-import { planOf, statementsOf } from "../../../../test/store/statements.js"
+import { chosenPlanOf, planOf, statementsOf } from "../../../../test/store/statements.js"
 import { storedTemplate } from "../../../../test/records/workspaces.js"
 import { Statements } from "../../src/platform/Statements.js"
 
@@ -78,6 +78,19 @@ for (const [name, database] of databases) {
           { after: undefined, limit: 100 }
         )
       })
+
+    it.effect("are counted for a quota by their owner", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        const quotas = yield* QuotaRepository
+        const [workspace] = yield* sql<{ owner_id: Uuid.Uuid; organization_id: Uuid.Uuid }>`
+          SELECT owner_id, organization_id FROM workspaces WHERE name = 'w2'`
+        if (workspace === undefined) return expect.fail("w2 is missing")
+        const { statements } = yield* statementsOf(quotas.consumed(workspace.organization_id, workspace.owner_id))
+        const plans = yield* Effect.forEach(statements, chosenPlanOf)
+        expect(plans.join("\n")).toMatch(/workspaces_(owner_id_name_key|by_owner|favorite|started_by_owner)/)
+      })
+    )
 
     it.effect("are found by every rule, each once", () =>
       Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@ateli
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { contains } from "../../platform/Contains.js"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, unindexed } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { number, row, uuid } from "../../platform/Row.js"
 import { all, one } from "../../platform/Statement.js"
@@ -73,8 +73,8 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
 
     const key = sql`u.username_key`
-    /** Keeps SQLite from reading all users in their order where an index knows the few that are meant; PostgreSQL knows by itself. */
-    const sortedKey = sql.dialect({ postgres: () => key, sqlite: () => sql`+u.username_key` })
+    /** Keeps SQLite from reading all users in their order where an index knows the few that are meant. */
+    const sortedKey = unindexed(sql, "u.username_key")
 
     /** SQLite takes an index that is much longer, unless it is told: few have a role. */
     const users = (filter: UserFilter): Fragment =>

@@ -1,5 +1,5 @@
 import { Uuid, service } from "@atelier/core/platform"
-import { canonicalTags, type JobMetadata, type JobTiming, ProvisionerJobRepository } from "@atelier/core/provisioning"
+import { canonicalTags, isActive, type JobMetadata, type JobTiming, ProvisionerJobRepository } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { among } from "../../platform/Among.js"
 import { insertAll } from "../../platform/Batch.js"
@@ -45,6 +45,11 @@ export const layer = service(
     const claimSelected = sql.literal(columnList(claimColumns))
     const forUpdate = locking(sql, "FOR UPDATE")
 
+    /** Jobs that have not ended: SQLite would look for them among all, in the order of the list. */
+    const activeJobs = sql.literal(
+      sql.dialect({ sqlite: () => "provisioner_jobs INDEXED BY provisioner_jobs_active", postgres: () => "provisioner_jobs" })
+    )
+
     /** The version that a dry run plans. */
     const plannedVersion = sql.dialect({
       postgres: () => sql.literal("CAST(j.input ->> 'template_version_id' AS uuid)"),
@@ -80,19 +85,22 @@ export const layer = service(
           )
         ),
       byIds: (ids) => all(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE ${among(sql, sql`id`, ids)}`),
-      list: ({ ids, initiator_id, limit, organization_id, status, tags }) =>
-        all(
+      list: ({ ids, initiator_id, limit, organization_id, status, tags }) => {
+        const areActive = ids === undefined && status !== undefined && status.length > 0 && status.every(isActive)
+        return all(
           job,
-          sql`SELECT ${selected} FROM provisioner_jobs
+          sql`SELECT ${selected} FROM ${areActive ? activeJobs : sql`provisioner_jobs`}
             WHERE ${sql.and([
               sql`organization_id = ${organization_id}`,
+              ...(areActive ? [sql`completed_at IS NULL`] : []),
               ...(ids === undefined ? [] : [sql`id IN ${sql.in(ids)}`]),
               ...(initiator_id === undefined ? [] : [sql`initiator_id = ${initiator_id}`]),
               ...(status === undefined ? [] : [sql.or(status.map((value) => sql.literal(jobIs(value))))]),
               ...(tags === undefined ? [] : [tagsContained(sql, sql`tags`, tagsValue(sql, tags))])
             ])}
             ORDER BY created_at DESC, id DESC ${limit === 0 ? sql`` : sql`LIMIT ${limit}`}`
-        ),
+        )
+      },
       metadataOf: (ids) =>
         Effect.map(
           all(

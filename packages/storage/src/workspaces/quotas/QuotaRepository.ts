@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { number, row } from "../../platform/Row.js"
 import { one, run } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
-import { locking } from "../../platform/Dialect.js"
+import { locking, unindexed } from "../../platform/Dialect.js"
 import { Statements } from "../../platform/Statements.js"
 
 const summed = row({ total: number })
@@ -30,7 +30,7 @@ export const layer = service(
           sql`SELECT coalesce(sum(b.daily_cost), 0) AS total FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
             WHERE ${sql.and([
               sql`w.owner_id = ${userId}`,
-              sql`w.organization_id = ${organizationId}`,
+              sql`${unindexed(sql, "w.organization_id")} = ${organizationId}`,
               sql`NOT w.deleted`,
               ...(exceptBuild === undefined ? [] : [sql`b.id <> ${exceptBuild}`])
             ])}`
