@@ -34,4 +34,4 @@ const purgeBatch = 1000
 
 /** Deletes all rows that expired before an instant, batch by batch. */
 export const purgeExpired = (rows: ExpiringRows, before: Timestamp): Effect.Effect<void> =>
-  Effect.asVoid(untilNotFull(purgeBatch, rows.deleteExpired(before, purgeBatch)))
+  Effect.asVoid(untilNotFull(purgeBatch, (limit) => rows.deleteExpired(before, limit)))

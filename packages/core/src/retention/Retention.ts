@@ -12,7 +12,7 @@ import * as Measure from "../platform/Measure.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 
-/** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */
+/** Rows of one statement, at most. */
 export const batchSize = 1_000
 
 /** How long messages are kept that have been delivered or given up. What they told stays in the inbox. */
@@ -93,12 +93,12 @@ const rulesAt = (now: Timestamp.Timestamp) =>
     ] satisfies ReadonlyArray<Rule>
   })
 
-/** Deletes batch by batch, and lets other work go on between them. */
+/** Deletes batch by batch. */
 const purge = ({ before, delete: deletion, name, object }: Rule) =>
   Effect.gen(function* () {
     if (before === undefined) return
     yield* Effect.orDie(Access.authorize("delete", AccessObjects.bare(object)))
-    const batch = Effect.tap(deletion(before, batchSize), (count) => purged(name).update(count))
+    const batch = (limit: number) => Effect.tap(deletion(before, limit), (count) => purged(name).update(count))
     const deleted = yield* untilNotFull(batchSize, batch)
     if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} rows of ${name}`)
   })

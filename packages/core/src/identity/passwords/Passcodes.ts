@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
     purge: {
       name: "purge_one_time_passcodes",
       every: Duration.minutes(1),
-      run: Effect.flatMap(Timestamp.now, (now) => untilNotFull(purgeBatch, repository.purge(now, purgeBatch))).pipe(Effect.asVoid)
+      run: Effect.flatMap(Timestamp.now, (now) => untilNotFull(purgeBatch, (limit) => repository.purge(now, limit))).pipe(Effect.asVoid)
     }
   }
 })

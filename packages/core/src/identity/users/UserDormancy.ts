@@ -93,9 +93,9 @@ const make = Effect.gen(function* () {
     )
 
   /** Those of a batch one by one. Returns how many were due, which tells whether the batch was full. */
-  const lapseEach = (run: Run) =>
+  const lapseEach = (run: Run, limit: number) =>
     Effect.gen(function* () {
-      const due = yield* repository.unseen(Timestamp.minus(yield* Timestamp.now, unseenFor), batchSize, run.passedOver)
+      const due = yield* repository.unseen(Timestamp.minus(yield* Timestamp.now, unseenFor), limit, run.passedOver)
       yield* Background.each("user_dormancy", due, (only) => {
         const passOver = Effect.sync(() => void run.passedOver.push(only))
         return lapse({ only }).pipe(
@@ -107,10 +107,10 @@ const make = Effect.gen(function* () {
     })
 
   /** A user with whom it fails keeps no others of the batch from it. */
-  const lapseBatch = (run: Run) =>
-    lapse({ limit: batchSize, except: run.passedOver }).pipe(
+  const lapseBatch = (run: Run, limit: number) =>
+    lapse({ limit, except: run.passedOver }).pipe(
       Effect.tap((count) => counted(run, count)),
-      Effect.catchAllCause((cause) => (Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : lapseEach(run)))
+      Effect.catchAllCause((cause) => (Option.isSome(storeUnavailable(cause)) ? Effect.failCause(cause) : lapseEach(run, limit)))
     )
 
   return {
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
       run: Effect.gen(function* () {
         yield* Access.authorize("update", AccessObjects.bare("user"))
         const run: Run = { lapsed: 0, passedOver: [] }
-        yield* untilNotFull(batchSize, lapseBatch(run))
+        yield* untilNotFull(batchSize, (limit) => lapseBatch(run, limit))
         if (run.lapsed > 0) yield* Effect.logInfo(`${run.lapsed} users became dormant: they were not seen for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
     }

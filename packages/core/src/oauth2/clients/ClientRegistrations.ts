@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
       every: "1 hour",
       run: Effect.gen(function* () {
         const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
-        yield* untilNotFull(purgeBatch, repository.deleteUnused(before, purgeBatch))
+        yield* untilNotFull(purgeBatch, (limit) => repository.deleteUnused(before, limit))
       })
     } satisfies Worker<never>
   }

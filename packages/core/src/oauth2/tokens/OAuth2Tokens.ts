@@ -155,9 +155,9 @@ const make = Effect.gen(function* () {
         const now = yield* Timestamp.now
         const codesBefore = Timestamp.minus(now, "1 day")
         const keysBefore = Timestamp.minus(now, apiKeysRetention)
-        yield* untilNotFull(purgeBatch, repository.deleteEnded(codesBefore, purgeBatch))
-        yield* untilNotFull(purgeBatch, repository.deleteLapsed({ keysBefore, now }, purgeBatch))
-        yield* untilNotFull(purgeBatch, repository.deleteRefreshTokens(now, purgeBatch))
+        yield* untilNotFull(purgeBatch, (limit) => repository.deleteEnded(codesBefore, limit))
+        yield* untilNotFull(purgeBatch, (limit) => repository.deleteLapsed({ keysBefore, now }, limit))
+        yield* untilNotFull(purgeBatch, (limit) => repository.deleteRefreshTokens(now, limit))
       })
     } satisfies Worker<never>
   }

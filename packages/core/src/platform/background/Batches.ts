@@ -1,23 +1,51 @@
 /** Work on many rows in pieces: one statement holds locks, and the thread of SQLite, for as long as it runs. */
-import { Effect } from "effect"
-import { nextTurn } from "./Turns.js"
+import { Clock, Duration, Effect } from "effect"
 
 /** Rows of one run. The limit keeps one kind of rows from delaying others; the next run goes on. */
 const maximumOfRun = 1_000_000
 
+/** How long one batch is to take, in milliseconds: on SQLite, a request that comes meanwhile waits for its end. */
+const aimed = 4
+
+/** Fewer rows are not worth a statement. The first batch has as many. */
+const least = 50
+
+interface Batch {
+  readonly limit: number
+  readonly milliseconds: number
+}
+
 /**
- * Runs a batch again until it is not full: a worker that did one batch a period would fall behind callers who add rows faster. `batch` returns how many rows
- * it has dealt with, and `size` is how many fill it. Other work has its turn between two batches. Returns the number of rows, which is bounded by a
- * million and a batch.
+ * Rows of the batch after this one. One that took too long is followed by a smaller one, unless its rows are not what took the time: finding the first row
+ * may take longer than deleting a hundred.
  */
-export const untilNotFull = <E, R>(size: number, batch: Effect.Effect<number, E, R>): Effect.Effect<number, E, R> =>
+const sizeAfter = ({ limit, milliseconds }: Batch, before: Batch): number => {
+  if (milliseconds < aimed / 2) return limit * 2
+  if (milliseconds < aimed) return limit
+  const isCostFixed = limit > before.limit && milliseconds < before.milliseconds * 1.5
+  return limit <= least || isCostFixed ? limit * 2 : Math.max(least, Math.floor((limit * aimed) / milliseconds))
+}
+
+/**
+ * Runs a batch again until it is not full: a worker that did one batch a period would fall behind callers who add rows faster. `batch` deals with as many
+ * rows as it is told, at most `most`, and returns with how many it did. Between two batches other work has as much time as the batch took. Returns the
+ * number of rows, which is bounded by a million and a batch.
+ */
+export const untilNotFull = <E, R>(most: number, batch: (limit: number) => Effect.Effect<number, E, R>): Effect.Effect<number, E, R> =>
   Effect.gen(function* () {
     let count = 0
-    let last = size
-    while (last >= size && count < maximumOfRun) {
-      last = yield* batch
-      count += last
-      yield* nextTurn
+    let limit = Math.min(least, most)
+    let before: Batch = { limit, milliseconds: 0 }
+    while (count < maximumOfRun) {
+      const begun = yield* Clock.currentTimeNanos
+      const done = yield* batch(limit)
+      const milliseconds = Number((yield* Clock.currentTimeNanos) - begun) / 1e6
+      count += done
+      yield* Effect.sleep(Duration.millis(milliseconds))
+      if (done < limit) break
+      const last = { limit, milliseconds }
+      limit = Math.min(most, sizeAfter(last, before))
+      before = last
     }
     return count
   })

@@ -178,7 +178,7 @@ const make = Effect.gen(function* () {
       run: Effect.gen(function* () {
         const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
         yield* modules.unlinkUnused(before)
-        const count = yield* untilNotFull(purgeBatch, repository.purge(before, purgeBatch))
+        const count = yield* untilNotFull(purgeBatch, (limit) => repository.purge(before, limit))
         if (count > 0) yield* Effect.logInfo(`deleted ${count} files that nothing refers to`)
       })
     } satisfies Worker<never>,
