@@ -1,6 +1,7 @@
 /** Agents as readers see them: the stored fields, and those derived at the time of reading. agents-and-apps.md §3, §7. */
 import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
+import * as Remembered from "../platform/collections/Remembered.js"
 import { present } from "../platform/lists/Present.js"
 import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
@@ -120,40 +121,50 @@ const scriptView = ({ timeout_seconds, ...script }: AgentScript): ScriptView => 
 const startupScriptBehavior = (scripts: ReadonlyArray<Pick<AgentScript, "run_on_start" | "start_blocks_login">>): StartupScriptBehavior =>
   scripts.some((script) => script.run_on_start && script.start_blocks_login) ? "blocking" : "non-blocking"
 
+/** Views that are kept, as most agents of a list are as they were in the one before. */
+const views = Remembered.make<AgentView>(2 ** 21)
+
 export const agentView = (agent: BuildAgent, context: ViewContext): AgentView => {
-  const { disconnected_at, status } = statusAt(agent, context.now, context.inactive)
-  return {
-    id: agent.id,
-    parent_id: agent.parent_id,
-    created_at: agent.created_at,
-    updated_at: agent.updated_at,
-    ...present("first_connected_at", agent.first_connected_at),
-    ...present("last_connected_at", agent.last_connected_at),
-    ...present("disconnected_at", disconnected_at),
-    ...present("started_at", agent.started_at),
-    ...present("ready_at", agent.ready_at),
-    status,
-    lifecycle_state: agent.lifecycle_state,
-    name: agent.name,
-    resource_id: agent.resource_id,
-    ...present("instance_id", agent.auth_instance_id),
-    architecture: agent.architecture,
-    environment_variables: agent.environment_variables,
-    operating_system: agent.operating_system,
-    logs_length: agent.logs_length,
-    logs_overflowed: agent.logs_overflowed,
-    ...present("directory", agent.directory),
-    ...present("expanded_directory", agent.expanded_directory),
-    version: agent.version,
-    api_version: agent.api_version,
-    apps: agent.apps.map((app) => appView(app, agent.name, context.names)),
-    connection_timeout_seconds: agent.connection_timeout_seconds,
-    troubleshooting_url: agent.troubleshooting_url === "" ? context.fallbackTroubleshootingUrl : agent.troubleshooting_url,
-    subsystems: agent.subsystems,
-    health: healthOf(status, agent.lifecycle_state),
-    display_apps: DisplayApp.literals.filter((app) => agent.display_apps.includes(app)),
-    log_sources: agent.log_sources,
-    scripts: agent.scripts.map(scriptView),
-    startup_script_behavior: startupScriptBehavior(agent.scripts)
-  }
+  const connection = statusAt(agent, context.now, context.inactive)
+  const { fallbackTroubleshootingUrl, names } = context
+  return views.get(
+    agent.id,
+    [agent, connection.status, connection.disconnected_at, fallbackTroubleshootingUrl, names?.workspace_name, names?.owner_name],
+    () => viewOf(agent, connection, context)
+  )
 }
+
+const viewOf = (agent: BuildAgent, { disconnected_at, status }: ReturnType<typeof statusAt>, context: ViewContext): AgentView => ({
+  id: agent.id,
+  parent_id: agent.parent_id,
+  created_at: agent.created_at,
+  updated_at: agent.updated_at,
+  ...present("first_connected_at", agent.first_connected_at),
+  ...present("last_connected_at", agent.last_connected_at),
+  ...present("disconnected_at", disconnected_at),
+  ...present("started_at", agent.started_at),
+  ...present("ready_at", agent.ready_at),
+  status,
+  lifecycle_state: agent.lifecycle_state,
+  name: agent.name,
+  resource_id: agent.resource_id,
+  ...present("instance_id", agent.auth_instance_id),
+  architecture: agent.architecture,
+  environment_variables: agent.environment_variables,
+  operating_system: agent.operating_system,
+  logs_length: agent.logs_length,
+  logs_overflowed: agent.logs_overflowed,
+  ...present("directory", agent.directory),
+  ...present("expanded_directory", agent.expanded_directory),
+  version: agent.version,
+  api_version: agent.api_version,
+  apps: agent.apps.map((app) => appView(app, agent.name, context.names)),
+  connection_timeout_seconds: agent.connection_timeout_seconds,
+  troubleshooting_url: agent.troubleshooting_url === "" ? context.fallbackTroubleshootingUrl : agent.troubleshooting_url,
+  subsystems: agent.subsystems,
+  health: healthOf(status, agent.lifecycle_state),
+  display_apps: DisplayApp.literals.filter((app) => agent.display_apps.includes(app)),
+  log_sources: agent.log_sources,
+  scripts: agent.scripts.map(scriptView),
+  startup_script_behavior: startupScriptBehavior(agent.scripts)
+})

@@ -2,7 +2,7 @@
  * Rows of several tables by one statement, each table's as one JSON text: what a statement costs by itself is paid once, and drivers have a
  * few long texts to read instead of thousands of values.
  */
-import { Timestamp } from "@atelier/core/platform"
+import { Remembered, Timestamp } from "@atelier/core/platform"
 import { type Column, type Columns, type RecordOf, text } from "./Row.js"
 import type { Fragment, Statements } from "./Statements.js"
 
@@ -28,15 +28,32 @@ const postgresExpression = (expression: string, { type }: Column<unknown>): stri
   return type === "json" ? `CAST(${expression} AS text)` : expression
 }
 
+/** Bytes of records of each table that are kept. */
+const keptRecords = 2 ** 20
+
 const neverInJson = "0001-01-01T00:00:00.000Z"
 
-/** The columns of rows, of tables by their aliases. Columns may not hold bytes, nor instants of microseconds. */
-export const nestedRows = <const C extends Columns>(
+/**
+ * The columns of rows, of tables by their aliases. Columns may not hold bytes, nor instants of microseconds. A row that is as the last one with the same `id` is read to the same
+ * record.
+ */
+export const nestedRows = <const C extends Columns & { readonly id: Column<string | number> }>(
   sql: Statements,
   columns: C,
   aliasOf: (column: string) => string
 ): NestedRows<RecordOf<C>> => {
-  const entries = Object.entries(columns)
+  const entries: ReadonlyArray<readonly [string, Column<unknown>]> = Object.entries(columns)
+  const place = entries.findIndex(([name]) => name === "id")
+  const records = Remembered.make<RecordOf<C>>(keptRecords)
+  const recordOf = (values: ReadonlyArray<unknown>): RecordOf<C> => {
+    const record: Record<string, unknown> = {}
+    for (const [index, [name, column]] of entries.entries()) {
+      const value = values[index]
+      record[name] = column.read(column.type === "timestamp" && value === neverInJson ? Timestamp.never : value)
+    }
+    // Built key by key from `columns`, which the type is computed from
+    return record as RecordOf<C>
+  }
   const expressionsBy = (of: (expression: string, column: Column<unknown>) => string): string =>
     entries.map(([name, column]) => of(`${aliasOf(name)}.${name}`, column)).join(", ")
   const list = sql.dialect({
@@ -45,15 +62,6 @@ export const nestedRows = <const C extends Columns>(
   })
   return {
     select: (from) => sql`(SELECT ${list} ${from})`,
-    read: (value) =>
-      parseRows(value).map((values) => {
-        const record: Record<string, unknown> = {}
-        for (const [index, [name, column]] of entries.entries()) {
-          const value = values[index]
-          record[name] = column.read(column.type === "timestamp" && value === neverInJson ? Timestamp.never : value)
-        }
-        // Built key by key from `columns`, which the type is computed from
-        return record as RecordOf<C>
-      })
+    read: (value) => parseRows(value).map((values) => records.get(String(values[place]), values, () => recordOf(values)))
   }
 }

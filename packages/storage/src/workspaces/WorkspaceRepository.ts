@@ -62,6 +62,12 @@ const readDetails = (from: object): WorkspaceDetails => {
   }
 }
 
+/** Bytes of workspaces that are kept. */
+const keptDetails = 2 ** 22
+
+/** The column that rows are told apart by. */
+const workspaceId: Selected = { name: "workspace_id", expression: "w.id" }
+
 /** The columns that `readDetails` reads. */
 const detailColumns = (sql: Statements): ReadonlyArray<Selected> => [
   ...[workspaces, owners, organizations, templates].flatMap(({ columns }) => columns),
@@ -174,9 +180,9 @@ export const layer = service(
     const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const { list, unfold } = wideRows(sql, detailColumns(sql))
+    const { list, remembering } = wideRows(sql, [workspaceId, ...detailColumns(sql)])
     const details = sql.literal(list)
-    const read = (from: object) => readDetails(unfold(from))
+    const read = remembering(keptDetails, readDetails)
     const joined = sql.literal(detailJoins)
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = locking(sql, "FOR SHARE")

@@ -81,6 +81,46 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are the same records until a row of theirs changes", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const sql = yield* Statements
+        const repository = yield* WorkspaceRepository
+        const { build, workspace } = yield* storedWorkspace(template, owner.id, {})
+        const { workspace: other } = yield* storedWorkspace(template, owner.id, {})
+        const read = (id: Uuid.Uuid) => Effect.flatten(repository.details(id))
+        const [first, another] = [yield* read(workspace.id), yield* read(other.id)]
+        expect(
+          [yield* read(workspace.id), yield* read(other.id)].map((details, index) => details === [first, another][index])
+        ).toStrictEqual([true, true])
+        const changes: ReadonlyArray<readonly [table: string, id: string, change: Readonly<Record<string, string>>]> = [
+          ["workspaces", workspace.id, { name: "changed" }],
+          ["users", owner.id, { avatar_url: "/changed" }],
+          ["organizations", organization.id, { name: `changed-${organization.id}` }],
+          ["templates", template.id, { icon: "changed" }],
+          ["workspace_builds", build.id, { initiator_ip: "192.0.2.1" }],
+          ["provisioner_jobs", build.job_id, { error: "changed" }],
+          ["template_versions", build.template_version_id, { name: "changed" }]
+        ]
+        for (const [table, id, change] of changes) yield* sql`UPDATE ${sql(table)} SET ${sql.update(change)} WHERE id = ${id}`
+        const changed = yield* read(workspace.id)
+        expect(changed).toStrictEqual({
+          ...first,
+          name: "changed",
+          owner_avatar_url: "/changed",
+          organization_name: `changed-${organization.id}`,
+          template: { ...first.template, icon: "changed" },
+          latest_build: {
+            ...first.latest_build,
+            initiator_ip: "192.0.2.1",
+            job: { ...first.latest_build.job, error: "changed" },
+            template_version_name: "changed"
+          }
+        })
+        expect(yield* read(workspace.id)).toBe(changed)
+      })
+    )
+
     it.effect("have unique names of an owner in any case", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace

@@ -4,6 +4,7 @@ import type { AgentScript } from "../manifest/AgentScript.js"
 import type { WorkspaceAgent } from "../WorkspaceAgent.js"
 import type { AppStatus, WorkspaceApp } from "../apps/WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
+import * as Remembered from "../../platform/collections/Remembered.js"
 
 /** An app with what was reported of it, newest first. */
 export interface BuildApp extends WorkspaceApp {
@@ -81,24 +82,40 @@ const grouped = <A>(rows: ReadonlyArray<A>, key: (row: A) => string, order: Comp
   return (id) => groups.get(id) ?? []
 }
 
+/** Bytes of apps, agents and resources that are kept, so that what did not change is the same object in the next list. */
+const kept = 2 ** 20
+const apps = Remembered.make<BuildApp>(kept)
+const agents = Remembered.make<BuildAgent>(2 * kept)
+const resources = Remembered.make<BuildResource>(2 * kept)
+
+const withStatuses = (app: WorkspaceApp, statuses: ReadonlyArray<AppStatus>): BuildApp =>
+  apps.get(app.id, [app, statuses], () => ({ ...app, statuses }))
+
+const withParts = (agent: WorkspaceAgent, parts: Pick<BuildAgent, "apps" | "scripts" | "log_sources">): BuildAgent =>
+  agents.get(agent.id, [agent, parts.apps, parts.scripts, parts.log_sources], () => ({ ...agent, ...parts }))
+
+const withAgents = (resource: WorkspaceResource, agents: ReadonlyArray<BuildAgent>): BuildResource =>
+  resources.get(resource.id, [resource, agents], () => ({ ...resource, agents }))
+
 /** Agents with their parts, by display order, then name. */
 export const assembleAgents = (parts: AgentParts): ReadonlyArray<BuildAgent> => {
   const statusesOf = grouped(parts.statuses, (status) => status.app_id, newestFirst)
   const appsOf = grouped(parts.apps, (app) => app.agent_id, appOrder)
   const scriptsOf = grouped(parts.scripts, (script) => script.workspace_agent_id, oldestFirst)
   const sourcesOf = grouped(parts.log_sources, (source) => source.workspace_agent_id, oldestFirst)
-  return parts.agents.toSorted(agentOrder).map((agent) => ({
-    ...agent,
-    apps: appsOf(agent.id).map((app) => ({ ...app, statuses: statusesOf(app.id) })),
-    scripts: scriptsOf(agent.id),
-    log_sources: sourcesOf(agent.id)
-  }))
+  return parts.agents.toSorted(agentOrder).map((agent) =>
+    withParts(agent, {
+      apps: appsOf(agent.id).map((app) => withStatuses(app, statusesOf(app.id))),
+      scripts: scriptsOf(agent.id),
+      log_sources: sourcesOf(agent.id)
+    })
+  )
 }
 
 /** Resources by job: by their agents' smallest display order, then name; those without agents last. */
 export const assembleResources = (parts: ResourceParts): ReadonlyMap<string, ReadonlyArray<BuildResource>> => {
   const agentsOf = grouped(assembleAgents(parts), (agent) => agent.resource_id, agentOrder)
-  const resources = parts.resources.map((resource): BuildResource => ({ ...resource, agents: agentsOf(resource.id) }))
-  const ofJob = grouped(resources, (resource) => resource.job_id, resourceOrder)
+  const assembled = parts.resources.map((resource) => withAgents(resource, agentsOf(resource.id)))
+  const ofJob = grouped(assembled, (resource) => resource.job_id, resourceOrder)
   return new Map(parts.resources.map(({ job_id }) => [job_id, ofJob(job_id)]))
 }

@@ -1,5 +1,6 @@
 /** Resources as readers see them, with the agents in them. agents-and-apps.md §3. */
 import { Schema } from "effect"
+import * as Remembered from "../../platform/collections/Remembered.js"
 import * as Numbers from "../../platform/Numbers.js"
 import { Timestamp } from "../../platform/time/Timestamp.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
@@ -23,7 +24,15 @@ export const ResourceView = Schema.Struct({
 })
 export interface ResourceView extends Schema.Schema.Type<typeof ResourceView> {}
 
-export const resourceView = (resource: BuildResource, context: ViewContext): ResourceView => ({
+/** Views that are kept, as most resources of a list are as they were in the one before. */
+const views = Remembered.make<ResourceView>(2 ** 21)
+
+export const resourceView = (resource: BuildResource, context: ViewContext): ResourceView => {
+  const agents = resource.agents.map((agent) => agentView(agent, context))
+  return views.get(resource.id, [resource, agents], () => viewOf(resource, agents))
+}
+
+const viewOf = (resource: BuildResource, agents: ResourceView["agents"]): ResourceView => ({
   id: resource.id,
   created_at: resource.created_at,
   job_id: resource.job_id,
@@ -32,7 +41,7 @@ export const resourceView = (resource: BuildResource, context: ViewContext): Res
   name: resource.name,
   hide: resource.hide,
   icon: resource.icon,
-  agents: resource.agents.map((agent) => agentView(agent, context)),
+  agents,
   metadata: resource.metadata,
   daily_cost: resource.daily_cost
 })

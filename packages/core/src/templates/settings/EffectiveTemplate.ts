@@ -1,5 +1,5 @@
 /** A template's settings under the licensed features. templates-and-provisioning.md §2.1. */
-import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
+import type { Entitlements, Feature } from "../../deployment/licenses/Entitlements.js"
 import { type DaysOfWeek, noDay, otherDays } from "../../platform/time/DaysOfWeek.js"
 import type { Template } from "../Template.js"
 
@@ -27,6 +27,13 @@ export const unrestrictedSchedule: LicensedSchedule = {
   time_til_dormant_ms: 0,
   time_til_dormant_autodelete_ms: 0
 }
+
+/** The features that settings take. */
+export const templateFeatures = [
+  "advanced_template_scheduling",
+  "access_control",
+  "control_shared_ports"
+] as const satisfies ReadonlyArray<Feature>
 
 /** Settings of features that are off read as their defaults. */
 export const effectiveTemplate = <A extends Pick<Template, "require_active_version" | "max_port_share_level">>(

@@ -62,7 +62,7 @@ const noProvisioners: MatchedProvisioners = { count: 0, available: 0, most_recen
 type BuildWorkspace = Pick<WorkspaceDetails, "name" | "owner_id" | "owner_username" | "owner_avatar_url">
 
 /** The names in the hosts of a workspace's apps. */
-const namesOf = ({ name, owner_username }: BuildWorkspace): NonNullable<ViewContext["names"]> => ({
+export const workspaceNames = ({ name, owner_username }: BuildWorkspace): NonNullable<ViewContext["names"]> => ({
   workspace_name: name,
   owner_name: owner_username
 })
@@ -84,7 +84,7 @@ export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts:
   initiator_name: build.initiator_username,
   job: jobView(parts.job),
   reason: build.reason,
-  resources: parts.resources.map((resource) => resourceView(resource, { ...context, names: namesOf(workspace) })),
+  resources: parts.resources.map((resource) => resourceView(resource, { ...context, names: workspaceNames(workspace) })),
   deadline: build.deadline,
   max_deadline: build.max_deadline,
   status: buildStatus(jobStatus(parts.job), build.transition),

@@ -3,13 +3,15 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { viewContext } from "../../agents/AgentView.js"
 import type { BuildResource } from "../../agents/resources/BuildResource.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
+import { resourceView } from "../../agents/resources/ResourceView.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
+import * as Remembered from "../../platform/collections/Remembered.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
-import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
-import { type BuildParts, buildView, type BuildView } from "../builds/BuildView.js"
+import { effectiveTemplate, templateFeatures } from "../../templates/settings/EffectiveTemplate.js"
+import { type BuildParts, buildView, type BuildView, workspaceNames } from "../builds/BuildView.js"
 import type { BuildDetails } from "../builds/WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "../WorkspaceRepository.js"
 import { workspaceView, type WorkspaceView } from "./WorkspaceView.js"
@@ -18,6 +20,9 @@ import * as Traced from "../../platform/wiring/Traced.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
 const jobsAtOnce = 1000
+
+/** Bytes of views that are kept, as most workspaces of a list are as they were in the one before. */
+const keptViews = 2 ** 22
 
 /** The methods of {@link WorkspaceViews}. */
 export interface WorkspaceViewsService {
@@ -65,13 +70,35 @@ const make = Effect.gen(function* () {
       matched_provisioners: matched.get(build.job_id)
     }))
 
+  const kept = Remembered.make<WorkspaceView>(keptViews)
+
   /** How the actor sees workspaces at this moment. */
   const viewer = Effect.gen(function* () {
     const { userId } = yield* CurrentActor
     const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
     const features = yield* Entitlements
-    return (workspace: WorkspaceDetails, parts: BuildParts) =>
-      workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
+    const enabled = templateFeatures.map((feature) => features.has(feature))
+    const { allowWorkspaceRenames } = context.options
+    return (workspace: WorkspaceDetails, parts: BuildParts) => {
+      const names = workspaceNames(workspace)
+      const resources = parts.resources.map((resource) => resourceView(resource, { ...context.agents, names }))
+      const { job, matched_provisioners } = parts
+      return kept.get(
+        workspace.id,
+        // All that a view is made of: the job is that of the workspace, with its place in the queue
+        [
+          workspace,
+          job.queue_position,
+          job.queue_size,
+          matched_provisioners,
+          resources,
+          workspace.owner_id === userId,
+          allowWorkspaceRenames,
+          enabled
+        ],
+        () => workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
+      )
+    }
   })
 
   return {

@@ -36,6 +36,9 @@ export const readDetails = (from: object): BuildDetails => ({
   initiator_username: initiators.read(from).username
 })
 
+/** The column that rows are told apart by. */
+const buildId = { name: "build_id", expression: "b.id" }
+
 /** The columns that `readDetails` reads, of a build `b`. */
 export const detailColumns = [builds, jobs, versions, initiators].flatMap(({ columns }) => columns)
 export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
@@ -49,7 +52,7 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = locking(sql, "FOR UPDATE OF b")
-    const { list: columns, unfold } = wideRows(sql, detailColumns)
+    const { list: columns, unfold } = wideRows(sql, [buildId, ...detailColumns])
     const selected = sql.literal(`${columns} FROM workspace_builds b ${detailJoins}`)
     const read = (from: object) => readDetails(unfold(from))
     const one = (rest: Fragment) => first(read, sql`SELECT ${selected} ${rest}`)

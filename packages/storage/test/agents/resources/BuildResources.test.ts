@@ -94,6 +94,30 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are the same objects until they change", () =>
+      Effect.gen(function* () {
+        const resources = yield* BuildResources
+        const sql = yield* Statements
+        const agents = ["a", "b"].map((name) => anAgent({ name, apps: [anApp({ slug: `app-${name}` })] }))
+        const { build } = yield* aBuild(yield* aWorkspace(), { resources: [aResource({ agents }), aResource({ name: "z", agents: [] })] })
+        const read = Effect.map(resources.ofJobs([build.job_id]), (jobs) => jobs.get(build.job_id) ?? [])
+        const [first, other] = yield* read
+        expect((yield* read).map((resource, index) => resource === [first, other][index])).toStrictEqual([true, true])
+        const changed = first?.agents[0]?.apps[0]?.id ?? ""
+        yield* sql`UPDATE workspace_apps SET health = 'unhealthy' WHERE id = ${changed}`
+        const [next, same] = yield* read
+        expect(next?.agents.map(({ apps }) => apps.map(({ health }) => health))).toStrictEqual([["unhealthy"], ["disabled"]])
+        expect([next === first, next?.agents[0] === first?.agents[0], next?.agents[1] === first?.agents[1], same === other]).toStrictEqual([
+          false,
+          false,
+          true,
+          true
+        ])
+        yield* sql`DELETE FROM workspace_apps WHERE id = ${changed}`
+        expect((yield* read)[0]?.agents.map(({ apps }) => apps.length)).toStrictEqual([0, 1])
+      })
+    )
+
     it.effect("of a stop have no agents", () =>
       Effect.gen(function* () {
         const resources = yield* BuildResources
