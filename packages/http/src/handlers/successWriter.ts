@@ -2,8 +2,9 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Either, ParseResult, Schema, type SchemaAST as AST } from "effect"
 import { encoder } from "../server/codec/encoder.js"
-import { json } from "../server/codec/respond.js"
+import { json, jsonText } from "../server/codec/respond.js"
 import { unchecked } from "../server/codec/unchecked.js"
+import { writer } from "../server/codec/writer.js"
 
 /** Writes the successes of an endpoint. */
 export interface SuccessWriter {
@@ -22,6 +23,8 @@ export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
   const status = HttpApiSchema.getStatusSuccessAST(schema.ast)
   const [first, ...others] = new Set(members.map(HttpApiSchema.getStatusSuccessAST)).size > 1 ? members.map(alternativeWriter) : []
   if (first === undefined) {
+    const writeText = HttpApiSchema.getEncoding(schema.ast).contentType === "application/json" ? writer(schema.ast) : undefined
+    if (writeText !== undefined) return { status, write: (value) => Effect.sync(() => jsonText(status, writeText(value))) }
     const encode = HttpApiSchema.isVoid(schema.ast) ? () => undefined : encoder(schema.ast)
     const respond = responder(schema.ast)
     return { status, write: (value) => Effect.sync(() => respond(encode(value))) }

@@ -8,6 +8,7 @@ import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, Work
 import { Schema } from "effect"
 import { NullableUuid, ReferenceStatus } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
+import { keptText } from "../../wire/keptText.js"
 import {
   Body,
   boundedText,
@@ -40,14 +41,16 @@ export const WorkspaceBuild = Schema.Struct({
   matched_provisioners: MatchedProvisioners
 }).annotations({ identifier: "WorkspaceBuild" })
 
-export const Workspace = Schema.Struct({
-  ...WorkspaceView.fields,
-  latest_build: WorkspaceBuild,
-  latest_app_status: Schema.NullOr(WorkspaceAppStatus),
-  health: WorkspaceHealth.annotations({ identifier: "WorkspaceHealth" }),
-  task_id: NullableUuid,
-  shared_with: Schema.optional(Schema.Array(SharedActorView.annotations({ identifier: "SharedWorkspaceActor" })))
-}).annotations({ identifier: "Workspace" })
+export const Workspace = keptText(
+  Schema.Struct({
+    ...WorkspaceView.fields,
+    latest_build: WorkspaceBuild,
+    latest_app_status: Schema.NullOr(WorkspaceAppStatus),
+    health: WorkspaceHealth.annotations({ identifier: "WorkspaceHealth" }),
+    task_id: NullableUuid,
+    shared_with: Schema.optional(Schema.Array(SharedActorView.annotations({ identifier: "SharedWorkspaceActor" })))
+  }).annotations({ identifier: "Workspace" })
+)
 
 export const Workspaces = Schema.Struct({ workspaces: Schema.Array(Workspace), count: Numbers.Count }).annotations({
   identifier: "WorkspacesResponse"

@@ -2,13 +2,17 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Refusal, type Response, responseOf, statusOf } from "../../wire/errors.js"
 import { isScimPath, scimContentType, type ScimError, scimErrorOf } from "../../wire/scim.js"
 import { isOAuthPath, oauthErrorOf } from "./oauthErrors.js"
-import { stringify } from "./json.js"
+import { compact } from "./json.js"
 
 const jsonType = "application/json; charset=utf-8"
 
 /** A JSON response. identity.md §1.2. */
-export const json = (status: number, body: unknown, contentType: string = jsonType): HttpServerResponse.HttpServerResponse => {
-  const text = stringify(body)
+export const json = (status: number, body: unknown, contentType?: string): HttpServerResponse.HttpServerResponse =>
+  jsonText(status, compact(body), contentType)
+
+/** The response of a document that is written already. It is ended by a line feed. */
+export const jsonText = (status: number, document: string, contentType: string = jsonType): HttpServerResponse.HttpServerResponse => {
+  const text = `${document}\n`
   // As text, so that head and body leave in one write
   return HttpServerResponse.raw(text, { status, contentType, contentLength: Buffer.byteLength(text) })
 }
