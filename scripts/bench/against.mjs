@@ -1,14 +1,19 @@
-// Compares this checkout with another built one, such as a worktree of a former commit: both serve the same deployment from the same database
-// server, and the same requests load them in turns.
+// Compares this checkout with another built one, such as a worktree of a former commit. Each one's standalone server serves the same deployment, and
+// the same requests load them in turns. Only the other's program is run, and nothing of its benchmark: it may be older than what is measured.
+import { PgClient } from "@effect/sql-pg"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { SqlClient } from "@effect/sql"
+import { Effect, Redacted } from "effect"
 import { mkdtemp } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, spreadOf } from "./compare.mjs"
-import { authenticated, password, startDeployment } from "./deployment.mjs"
+import { authenticated, firstSession, password } from "./deployment.mjs"
+import { launch } from "./launch.mjs"
 import { load, request } from "./load.mjs"
 import { start } from "./sections/start.mjs"
 import { openEvents, openMany } from "./sections/watchers.mjs"
-import { idOf, runningOf, sessionOf } from "./seed.mjs"
+import { idOf, runningOf, seed, sessionOf } from "./seed.mjs"
 
 const workspaces = 10_000
 const starts = 3
@@ -23,7 +28,7 @@ const callsPerAgent = 100
 const output = "a line of a build's output, as long as such lines are on the average of all builds.."
 
 /** Calls of `PATCH /workspaceagents/me/logs`, each agent's log filled after the other. */
-const logCalls = ({ seed: { idOf } }) => {
+const logCalls = () => {
   let calls = 0
   return () => {
     const number = runningOf(Math.floor(calls++ / callsPerAgent))
@@ -94,81 +99,132 @@ const round = async (server, { connections, expect, request }, seconds) => {
   return { perSecond, processor: ((await processorSeconds(server)) - before) / latencies.length }
 }
 
-/** The goals hold on PostgreSQL. SQLite keeps pace: nothing may be worse than in the other checkout. */
-const targetOn = ({ kind }, { atLeast, atMost }) => {
+/**
+ * What a ratio has to reach. The goals are those against one commit, on PostgreSQL. SQLite keeps pace: nothing may be worse than in the other checkout. Against
+ * another commit, the spread tells whether a ratio says anything.
+ */
+const targetOn = ({ kind }, isKnown, { atLeast, atMost }) => {
+  if (!isKnown) return undefined
   if (kind === "postgres") return atLeast === undefined ? { atMost } : { atLeast }
   return atLeast === undefined ? { atMost: 1 } : { atLeast: 1 }
 }
 
-const measureRequests = async ({ database, isQuick, report, seconds, sides }) => {
-  for (const [figure, { atLeast, connections = 20, expect = 200, isFrequent = false, of }] of Object.entries(requests)) {
-    if (isQuick && !isFrequent) continue
-    const subjects = Object.entries(sides).map(([name, server]) => ({
-      name,
-      server,
-      load: { connections, expect, request: of(server) },
-      rounds: []
-    }))
-    for (const { load, server } of subjects) await round(server, load, Math.max(warmUpSeconds, seconds / 2))
-    for (let turn = 0; turn < rounds; turn++) {
-      for (const { load, rounds, server } of subjects) rounds.push(await round(server, load, seconds))
-    }
-    const [ours, theirs] = subjects.map(({ rounds }) => rounds)
-    const ratios = (name) => ours.map((one, turn) => one[name] / theirs[turn][name])
-    report.add({
-      figure,
-      database: database.name,
-      value: median(ours.map(({ perSecond }) => perSecond)),
-      unit: "/s",
-      ratio: median(ratios("perSecond")),
-      spread: spreadOf(ratios("perSecond")),
-      target: targetOn(database, { atLeast })
-    })
-    const processor = median(ours.map(({ processor }) => processor)) * 1000
-    // Rates differ from run to run by what else the machine does, so that the processor time is what a later run is compared with
-    report.add({
-      figure: `${figure}: processor time`,
-      database: database.name,
-      value: processor,
-      unit: "ms",
-      ratio: median(ratios("processor")),
-      spread: spreadOf(ratios("processor")),
-      target: { atMost: 1 },
-      isRecorded: true
-    })
+/** Runs a part for one side. A failure tells whose it is. */
+const on = async (side, run) => {
+  try {
+    return await run(side)
+  } catch (error) {
+    throw new Error(`${side.name}: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
 }
 
-const measureStart = async ({ database, databases, other, report }) => {
-  const runs = [undefined, other].map((from) => ({ empty: [], existing: [], from }))
+/** Reports a figure that one of the commits could not give, and goes on with the next. */
+const attempt = async ({ database, report }, figure, run) => {
+  try {
+    await run()
+    return true
+  } catch (error) {
+    report.fail({ figure, database: database.name, reason: error.message })
+    return false
+  }
+}
+
+const measureRequest = async ({ database, isKnown, report, seconds, sides }, figure, { atLeast, connections = 20, expect = 200, of }) => {
+  const subjects = sides.map((side) => ({ side, load: { connections, expect, request: of(side) }, rounds: [] }))
+  for (const { load, side } of subjects) await on(side, () => round(side, load, Math.max(warmUpSeconds, seconds / 2)))
+  for (let turn = 0; turn < rounds; turn++) {
+    for (const { load, rounds, side } of subjects) rounds.push(await on(side, () => round(side, load, seconds)))
+  }
+  const [ours, theirs] = subjects.map(({ rounds }) => rounds)
+  const ratios = (name) => ours.map((one, turn) => one[name] / theirs[turn][name])
+  const add = (figure, name, factor, more) =>
+    report.add({
+      figure,
+      database: database.name,
+      value: median(ours.map((one) => one[name])) * factor,
+      other: median(theirs.map((one) => one[name])) * factor,
+      ratio: median(ratios(name)),
+      spread: spreadOf(ratios(name)),
+      ...more
+    })
+  add(figure, "perSecond", 1, { unit: "/s", target: targetOn(database, isKnown, { atLeast }) })
+  // Rates differ from run to run by what else the machine does, so that the processor time is what a later run is compared with
+  const target = isKnown ? { atMost: 1 } : undefined
+  add(`${figure}: processor time`, "processor", 1000, { unit: "ms", target, isLess: true, isRecorded: true })
+}
+
+const measureStart = async ({ database, databases, isKnown, report, sides }) => {
+  const runs = sides.map((side) => ({ empty: [], existing: [], side }))
   for (let turn = 0; turn < starts; turn++) {
     for (const run of runs) {
       run.storage = await databases.fresh(database.kind)
       run.directory = await mkdtemp(join(databases.directory, "workspaces-"))
-      run.empty.push(await start(run.storage, run.directory, run.from))
+      run.empty.push(await on(run.side, ({ from }) => start(run.storage, run.directory, from)))
     }
   }
   for (let turn = 0; turn < starts; turn++) {
-    for (const { directory, existing, from, storage } of runs) existing.push(await start(storage, directory, from))
+    for (const { directory, existing, side, storage } of runs) existing.push(await on(side, ({ from }) => start(storage, directory, from)))
   }
   const [ours, theirs] = runs
   const add = (figure, runs, name, divisor, unit, atMost) => {
-    const [mine, other] = [ours, theirs].map((side) => median(side[runs].map((run) => run[name])) / divisor)
+    const [value, other] = [ours, theirs].map((side) => median(side[runs].map((run) => run[name])) / divisor)
     const ratios = ours[runs].map((run, turn) => run[name] / theirs[runs][turn][name])
     report.add({
       figure,
       database: database.name,
-      value: mine,
+      value,
+      other,
       unit,
-      ratio: mine / other,
+      ratio: value / other,
       spread: spreadOf(ratios),
-      target: targetOn(database, { atMost }),
+      target: targetOn(database, isKnown, { atMost }),
+      isLess: true,
       isRecorded: true
     })
   }
   add("start to first answer, empty database", "empty", "milliseconds", 1000, "s", 0.87)
   add("start to first answer, existing database", "existing", "milliseconds", 1000, "s", 0.38)
   add("resident memory when idle", "existing", "bytes", 1024 * 1024, "MiB", 0.64)
+}
+
+/** Nothing that the workers do is measured, and workspaces of the seed stay as they are. */
+const options = ["--dangerous-disable-rate-limits", "--autobuild-poll-interval", "24h"]
+
+const serve = async ({ from }, { nodeArguments, storage, workspacesDirectory }) => {
+  const server = await launch(storage, workspacesDirectory, { args: options, from, isAsked: true, nodeArguments })
+  try {
+    await server.answered()
+    return server
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+const clientOf = ({ kind, location }) =>
+  kind === "postgres" ? PgClient.layer({ url: Redacted.make(location) }) : SqliteClient.layer({ filename: location })
+
+/** Fills a database from outside: a server of an earlier commit has no command for it. */
+const fill = (storage) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => seed(sql, storage.kind, { from: 1, to: workspaces })).pipe(
+    Effect.provide(clientOf(storage)),
+    Effect.runPromise
+  )
+
+/** Serves a deployment with workspaces, and answers the server with its owner's session. */
+const deploy = async (side, { database, databases, nodeArguments }) => {
+  const storage = await databases.fresh(database.kind)
+  const workspacesDirectory = await mkdtemp(join(databases.directory, "workspaces-"))
+  const place = { nodeArguments: [], storage, workspacesDirectory }
+  const first = await serve(side, place)
+  let token
+  try {
+    token = await firstSession(`http://127.0.0.1:${first.port}`)
+  } finally {
+    await first.stop()
+  }
+  await fill(storage)
+  return { ...side, ...(await serve(side, { ...place, nodeArguments })), token }
 }
 
 /** KiB of resident memory of each of many idle watchers. */
@@ -181,32 +237,39 @@ const watcherMemory = async (server) => {
   const close = await openMany(one, watchers)
   const after = await server.ask("usage")
   close()
-  return (after.memory.rss - before.memory.rss) / watchers / 1024
+  return (after.rss - before.rss) / watchers / 1024
 }
 
-/** Measures everything on one kind of database. `other` is the URL of the other checkout's directory. */
-export const against = async ({ database, databases, isQuick, nodeArguments, other, report, seconds }) => {
+const measureWatchers = async ({ database, isKnown, report, sides }) => {
+  const figure = "memory of an idle SSE watcher"
+  const [value, other] = [await on(sides[0], watcherMemory), await on(sides[1], watcherMemory)]
+  const target = targetOn(database, isKnown, { atMost: 0.7 })
+  report.add({ figure, database: database.name, value, other, unit: "KiB", ratio: value / other, target })
+}
+
+/**
+ * Measures everything on one kind of database. `other` is the URL of the other checkout's directory, `own` that of a copy of this one, and `isKnown`
+ * tells whether the goals are those against the other.
+ */
+export const against = async ({ database, databases, isKnown, isQuick, nodeArguments, other, own, report, seconds }) => {
   console.log(`against ${other.pathname}, ${database.name}`)
-  await measureStart({ database, databases, other, report })
-  const ours = await startDeployment(await databases.fresh(database.kind), { nodeArguments })
-  const seed = { ours: await import("./seed.mjs"), theirs: await import(new URL("scripts/bench/seed.mjs", other).href) }
-  const theirs = await startDeployment(await databases.fresh(database.kind), { nodeArguments, bench: new URL("scripts/bench/", other) })
-  const sides = { ours: { ...ours, seed: seed.ours }, theirs: { ...theirs, seed: seed.theirs } }
+  const both = { database, databases, isKnown, nodeArguments, report, seconds: seconds(2) }
+  const checkouts = [
+    { name: "this one", from: own },
+    { name: "the other one", from: other }
+  ]
+  const sides = []
+  await attempt(both, "starts", () => measureStart({ ...both, sides: checkouts }))
   try {
-    for (const side of Object.values(sides)) await side.grow(workspaces)
-    await measureRequests({ database, isQuick, report, seconds: seconds(2), sides })
-    if (isQuick) return
-    const [mine, other] = [await watcherMemory(ours), await watcherMemory(theirs)]
-    const figure = "memory of an idle SSE watcher"
-    report.add({
-      figure,
-      database: database.name,
-      value: mine,
-      unit: "KiB",
-      ratio: mine / other,
-      target: targetOn(database, { atMost: 0.7 })
+    const isServed = await attempt(both, `requests, of ${workspaces.toLocaleString("en")} workspaces`, async () => {
+      for (const checkout of checkouts) sides.push(await on(checkout, () => deploy(checkout, both)))
     })
+    if (!isServed) return
+    for (const [figure, one] of Object.entries(requests)) {
+      if (!isQuick || one.isFrequent) await attempt(both, figure, () => measureRequest({ ...both, sides }, figure, one))
+    }
+    if (!isQuick) await attempt(both, "memory of an idle SSE watcher", () => measureWatchers({ ...both, sides }))
   } finally {
-    for (const side of Object.values(sides)) await side.stop()
+    for (const side of sides) await side.stop()
   }
 }

@@ -12,6 +12,14 @@ export const { password } = admin
 export const authenticated = (token, method, path, body) =>
   request(method, `/api/v2${path}`, { headers: { "Service-Session-Token": token }, ...(body === undefined ? {} : { body }) })
 
+/** Makes the first user, who owns the deployment, and returns a session of it. */
+export const firstSession = async (baseUrl) => {
+  const anonymous = createClient({ baseUrl })
+  await users.createFirstUser(anonymous, { body: { ...admin, username: "admin" } })
+  const { session_token: token } = await logins.logIn(anonymous, { body: admin })
+  return token
+}
+
 /** Starts the service on an empty database and makes its first user, who owns the deployment. */
 export const startDeployment = async (
   storage,
@@ -19,9 +27,7 @@ export const startDeployment = async (
 ) => {
   const server = await startServer({ kind: "atelier", isEntitled, isLimited, hasTerraform, storage, tracing }, { bench, nodeArguments })
   const baseUrl = `http://127.0.0.1:${server.port}`
-  const anonymous = createClient({ baseUrl })
-  await users.createFirstUser(anonymous, { body: { ...admin, username: "admin" } })
-  const { session_token: token } = await logins.logIn(anonymous, { body: admin })
+  const token = await firstSession(baseUrl)
   let workspaces = 0
   return {
     ...server,

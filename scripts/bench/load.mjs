@@ -1,6 +1,9 @@
 // A load generator on raw sockets: cheap enough that the server, on the other core, is what is measured.
 import { connect } from "node:net"
 
+/** Milliseconds without a byte after which a request counts as not answered. */
+const longestWait = 30_000
+
 const headerEnd = Buffer.from("\r\n\r\n")
 
 /** Bytes of the first whole response in `data` and its status, or null while it is incomplete. */
@@ -40,6 +43,7 @@ export const load = async ({ port, request, connections = 20, seconds = 3, warmu
         socket.write(typeof request === "function" ? request() : request)
       }
       socket.on("connect", send)
+      socket.setTimeout(longestWait, () => socket.destroy(new Error(`no answer within ${longestWait / 1000} s`)))
       socket.on("data", (chunk) => {
         pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
         const response = measure(pending)

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { against } from "./against.mjs"
-import { compareCommits } from "./commits.mjs"
+import { builtCommit } from "./commits.mjs"
 import { makeDatabases } from "./databases.mjs"
 import { startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
@@ -74,7 +74,7 @@ const help = `Usage: npm run bench -- [options] [section…] [database…]
   --quick          about a minute: shorter turns, and long lists on SQLite only
   --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
   --workspaces N,… of the section size: multiples of 1,000, growing; 100,000 unless given
-  --compare BASE   build the commits HEAD and BASE, and compare them in the same way. With --quick it ends within ten
+  --compare BASE   build the commit BASE, and compare this checkout with it in the same way. With --quick it ends within ten
                    minutes: the start and the most frequent requests, on SQLite unless a database is named
   --record         take the ratios of this run for those that later runs are compared with
   --profile DIR    write a CPU profile of each server process there
@@ -102,18 +102,33 @@ const chosen = (all) => {
   return Object.entries(all).filter(([name]) => named.length === 0 || named.includes(name))
 }
 
-if (values.compare !== undefined) {
-  const args = [...positionals, ...(values.quick ? ["--quick"] : [])]
-  process.exit(await compareCommits(values.compare, { args, isQuick: values.quick ?? false }))
-}
-
 // The servers that it has started end with it
-process.once("SIGTERM", () => process.exit(1))
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
 
 const began = performance.now()
-const other = values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`)
-const report = makeReport(recordedRatios(other))
-const databases = await makeDatabases()
+
+let report
+let databases
+
+/** Ends a comparison that takes longer than it is said to, with what it has measured so far. */
+const endAfter = (minutes) => {
+  const end = async () => {
+    report?.fail({ figure: "all that is missing", reason: `not reached within ${minutes} minutes` })
+    report?.print()
+    await databases?.close()
+    process.exit(1)
+  }
+  setTimeout(end, minutes * 60_000).unref()
+}
+
+if (values.compare !== undefined) endAfter(values.quick ? 10 : 90)
+const { other, own } =
+  values.compare !== undefined
+    ? await builtCommit(values.compare)
+    : { other: values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`) }
+const recorded = recordedRatios(other)
+report = makeReport(recorded)
+databases = await makeDatabases()
 const nodeArguments = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
 const seconds = (full) => (values.quick ? full / 4 : full)
 
@@ -157,7 +172,17 @@ try {
     const isNamed = Object.keys(kinds).some((name) => positionals.includes(name))
     const compared = values.quick && !isNamed ? [["sqlite", kinds.sqlite]] : chosen(kinds)
     for (const [, database] of compared) {
-      await against({ database, databases, isQuick: values.quick ?? false, nodeArguments, other, report, seconds })
+      await against({
+        database,
+        databases,
+        isKnown: recorded.isKnown,
+        isQuick: values.quick ?? false,
+        nodeArguments,
+        other,
+        own,
+        report,
+        seconds
+      })
     }
   }
 } finally {

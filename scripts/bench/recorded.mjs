@@ -28,6 +28,7 @@ export const recordedRatios = (other) => {
   const ratios = other === undefined ? all.sections : all.against
   const isKnown = other === undefined || commitOf(other).startsWith(ratios.commit)
   return {
+    isKnown,
     /** What has become worse: the recorded ratio; undefined where a ratio is as good as it was, or was never recorded. */
     regression: ({ database, figure, isLess, ratio }) => {
       const recorded = isKnown ? ratios[database]?.[figure] : undefined

@@ -12,17 +12,19 @@ export const makeReport = (recorded) => {
   const rows = []
   const measured = []
   const regressions = []
+  const failures = []
   return {
     /**
      * Adds a figure. `value` is what was measured, in `unit`; `ratio` is what its target speaks of where that is not the value itself, and
-     * `spread` its least and greatest value in several turns. A target is `{ atLeast }` or `{ atMost }`. `isRecorded` compares the ratio with the recorded one, where more is better unless the target says otherwise.
+     * `spread` its least and greatest value in several turns, and `other` the value of what it is compared with. A target is `{ atLeast }` or `{ atMost }`.
+     * `isRecorded` compares the ratio with the recorded one, where more is better unless `isLess`.
      */
-    add: ({ database = "", figure, isRecorded = false, ratio, spread, target, unit, value }) => {
+    add: ({ database = "", figure, isLess, isRecorded = false, other, ratio, spread, target, unit, value }) => {
       const judged = ratio ?? value
       const { atLeast, atMost } = target ?? {}
       if (isRecorded) {
         measured.push({ database, figure, ratio })
-        const before = recorded.regression({ database, figure, isLess: atMost !== undefined, ratio })
+        const before = recorded.regression({ database, figure, isLess: isLess ?? atMost !== undefined, ratio })
         if (before !== undefined) regressions.push(`${figure}, ${database}: ${ratio.toFixed(2)}, and ${before} before`)
       }
       const isMet = atLeast !== undefined ? judged >= atLeast : atMost !== undefined ? judged <= atMost : undefined
@@ -30,6 +32,7 @@ export const makeReport = (recorded) => {
         figure,
         database,
         value: `${format(value)} ${unit}`,
+        other: other === undefined ? "" : `${format(other)} ${unit}`,
         ratio: ratio === undefined ? "" : ratio.toFixed(2),
         spread: spread === undefined ? "" : `${spread.least.toFixed(2)}–${spread.greatest.toFixed(2)}`,
         target: atLeast !== undefined ? `≥ ${atLeast}` : atMost !== undefined ? `≤ ${atMost}` : "",
@@ -44,7 +47,8 @@ export const makeReport = (recorded) => {
     },
     /** A figure that could not be measured. */
     fail: ({ database = "", figure, reason }) => {
-      rows.push({ figure, database, value: "failed", ratio: "", spread: "", target: "", met: "" })
+      rows.push({ figure, database, value: "failed", other: "", ratio: "", spread: "", target: "", met: "" })
+      failures.push(`${figure}, ${database}: ${reason}`)
       console.log(`  ${figure}  ${database}  failed: ${reason}`)
     },
     print: () => {
@@ -52,12 +56,14 @@ export const makeReport = (recorded) => {
         figure: "figure",
         database: "database",
         value: "measured",
+        other: "other",
         ratio: "ratio",
         spread: "spread",
         target: "target",
         met: "met"
       }
-      const names = Object.keys(header)
+      // A table without targets, or with nothing to compare, has no column for it
+      const names = Object.keys(header).filter((name) => rows.some((row) => row[name] !== ""))
       const widths = names.map((name) => Math.max(...[header, ...rows].map((row) => row[name].length)))
       const line = (row) =>
         names
@@ -68,10 +74,11 @@ export const makeReport = (recorded) => {
           .trimEnd()
       if (regressions.length > 0)
         console.log(["", "worse than recorded by more than a fifth:", ...regressions.map((text) => `  ${text}`)].join("\n"))
+      if (failures.length > 0) console.log(["", "could not be measured:", ...failures.map((text) => `  ${text}`)].join("\n"))
       console.log(["", line(header), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line), ""].join("\n"))
     },
     /** Whether a figure could not be measured, or has become worse. */
-    failed: () => regressions.length > 0 || rows.some(({ value }) => value === "failed"),
+    failed: () => regressions.length > 0 || failures.length > 0,
     record: () => recorded.record(measured)
   }
 }

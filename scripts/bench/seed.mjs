@@ -332,6 +332,12 @@ const rowsOf = (dialect, deployment) => {
   }
 }
 
+/** The columns of each table: a database of an earlier version has others. */
+const columnsOf = {
+  sqlite: `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'`,
+  postgres: `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns WHERE table_schema = 'public'`
+}
+
 /** The statements that give the first agents a token that is known. */
 const tokens = ({ bytes, id }) =>
   Array.from({ length: withToken }, (_, index) => {
@@ -345,7 +351,9 @@ const tokens = ({ bytes, id }) =>
  * The statements that write workspaces `from` to `to`: of ten, six run with an agent each, three are stopped and one failed to start. The
  * first range brings the templates along.
  */
-const statements = (dialect, { from, to, ...deployment }) => {
+const statements = (dialect, known, { from, to, ...deployment }) => {
+  const write = (table, range, columns) =>
+    insert(table, range, Object.fromEntries(Object.entries(columns).filter(([column]) => known.has(`${table}.${column}`))))
   const rows = rowsOf(dialect, deployment)
   const all = { from, to }
   const started = { ...all, where: "WHERE i % 10 < 6" }
@@ -354,25 +362,25 @@ const statements = (dialect, { from, to, ...deployment }) => {
   const owner = `(${owners.from} + (i % ${perTransaction} * 7919) % ${owners.to - owners.from + 1})`
   const ofTemplates = { from: 1, to: templates }
   return [
-    insert("users", owners, rows.user),
-    insert("organization_members", owners, rows.member),
-    insert("api_keys", { ...owners, where: "WHERE i < 100000" }, rows.session),
+    write("users", owners, rows.user),
+    write("organization_members", owners, rows.member),
+    write("api_keys", { ...owners, where: "WHERE i < 100000" }, rows.session),
     ...(from > 1
       ? []
       : [
-          insert("templates", ofTemplates, rows.template),
-          insert("provisioner_jobs", ofTemplates, rows.importJob),
-          insert("template_versions", ofTemplates, rows.version)
+          write("templates", ofTemplates, rows.template),
+          write("provisioner_jobs", ofTemplates, rows.importJob),
+          write("template_versions", ofTemplates, rows.version)
         ]),
-    insert("workspaces", all, rows.workspace(owner)),
-    insert("provisioner_jobs", all, rows.job(owner)),
-    insert("workspace_builds", all, rows.build(owner)),
-    insert("workspace_resources", all, rows.resource),
-    insert("workspace_agents", started, rows.agent),
+    write("workspaces", all, rows.workspace(owner)),
+    write("provisioner_jobs", all, rows.job(owner)),
+    write("workspace_builds", all, rows.build(owner)),
+    write("workspace_resources", all, rows.resource),
+    write("workspace_agents", started, rows.agent),
     ...(from > 1 ? [] : tokens(dialect)),
-    insert("workspace_agent_log_sources", started, rows.logSource),
-    insert("workspace_agent_scripts", started, rows.script),
-    insert("workspace_apps", started, rows.app)
+    write("workspace_agent_log_sources", started, rows.logSource),
+    write("workspace_agent_scripts", started, rows.script),
+    write("workspace_apps", started, rows.app)
   ]
 }
 
@@ -427,9 +435,11 @@ export const seed = (sql, kind, { from, to }) =>
     const [first] = yield* sql`SELECT hashed_password FROM users WHERE hashed_password IS NOT NULL LIMIT 1`
     const deployment = { hashedPassword: first.hashed_password, organization: organization.id, now: new Date().toISOString() }
     const dialect = kind === "postgres" ? postgres : sqlite
+    const rows = yield* sql.unsafe(columnsOf[kind])
+    const known = new Set(rows.map(({ column, table }) => `${table}.${column}`))
     const write = Effect.gen(function* () {
       for (let begin = from; begin <= to; begin += perTransaction) {
-        const texts = statements(dialect, { from: begin, to: begin + perTransaction - 1, ...deployment })
+        const texts = statements(dialect, known, { from: begin, to: begin + perTransaction - 1, ...deployment })
         yield* sql.withTransaction(Effect.forEach(texts, (text) => sql.unsafe(text), { discard: true }))
       }
     })

@@ -1,61 +1,14 @@
 // The standalone server: how soon it answers, and what it takes while nobody asks.
-import { createClient, deployment } from "@atelier/client"
-import { execFile, spawn } from "node:child_process"
-import { once } from "node:events"
-import { existsSync } from "node:fs"
+import { execFile } from "node:child_process"
 import { mkdtemp } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { freePort } from "../databases.mjs"
-import { flagsOf } from "../../flags.mjs"
+import { launch } from "../launch.mjs"
 
-const checkout = new URL("../../../", import.meta.url)
 const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
-
-/** The standalone server of a built checkout. Former commits have it among the examples. */
-const programOf = (from) => {
-  const paths = ["packages/atelier/dist/program.js", "examples/standalone/dist/program.js"].map((path) =>
-    fileURLToPath(new URL(path, from))
-  )
-  return paths.find((path) => existsSync(path)) ?? paths[0]
-}
-
-/** Starts the standalone server of a built checkout on a free port. `args` are more options, or make them of the port. */
-export const launch = async ({ kind, location }, directory, { args = [], from = checkout } = {}) => {
-  const program = programOf(from)
-  const port = await freePort()
-  const database = kind === "sqlite" ? `sqlite:${location}` : location
-  const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
-  const client = createClient({ baseUrl: `http://127.0.0.1:${port}` })
-  const child = spawn(process.execPath, [...flagsOf(from), program, ...options, ...(typeof args === "function" ? args(port) : args)], {
-    stdio: ["ignore", "ignore", "inherit"]
-  })
-  const exited = once(child, "exit")
-  const kill = () => child.kill("SIGKILL")
-  process.once("exit", kill)
-  return {
-    port,
-    pid: child.pid,
-    /** Resolves once a request is answered. */
-    answered: async () => {
-      for (;;) {
-        if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
-        const answer = await deployment.buildInfo(client, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
-        if (answer !== undefined) return
-        await sleep(10)
-      }
-    },
-    stop: async () => {
-      child.kill("SIGTERM")
-      await exited
-      process.off("exit", kill)
-    }
-  }
-}
 
 /** Milliseconds until the standalone server of a built checkout answers, and its resident bytes two seconds later. */
 export const start = async (storage, directory, from) => {

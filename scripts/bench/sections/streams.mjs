@@ -12,7 +12,7 @@ import { freePort, temporaryDirectory } from "../databases.mjs"
 import { password } from "../deployment.mjs"
 import { request } from "../load.mjs"
 import { agentFrom, secondsFor, templateFrom, untilDeleted, warm } from "./apps.mjs"
-import { launch } from "./start.mjs"
+import { launch } from "../launch.mjs"
 
 const admin = { email: "admin@example.com", password }
 const path = "/@admin/dev/apps/site/"

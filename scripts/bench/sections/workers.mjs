@@ -13,7 +13,7 @@ import { freePort } from "../databases.mjs"
 import { authenticated, password } from "../deployment.mjs"
 import { load, request } from "../load.mjs"
 import { agentFrom, templateFrom, untilDeleted } from "./apps.mjs"
-import { launch } from "./start.mjs"
+import { launch } from "../launch.mjs"
 
 const admin = { email: "admin@example.com", password }
 const rounds = 5
