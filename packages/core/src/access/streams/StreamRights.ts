@@ -61,10 +61,14 @@ export const rightTo = <A, E extends { readonly message: string }>(
     const granted = yield* permission()
     const opener = yield* CurrentActor
     ReadWithActor.forget(opener)
-    // Without the services of the request that opens the stream, which it would keep, and of what judges it: a map of hundreds would be copied for each judgement
+    // Without the services of the request that opens the stream, which it would keep. Of those of what judges it, the options alone: a map of hundreds would be copied for each
+    // judgement, and a permission needs no other that has a default value
     const right = new StreamRight(opener, about, (actor) =>
-      Effect.mapInputContext<A, E, CurrentActor, never>(Effect.suspend(permission), () =>
-        Context.make(CurrentActor, actor).pipe(Context.add(CheckRecorder, null))
+      Effect.mapInputContext<A, E, CurrentActor, never>(Effect.suspend(permission), (judging) =>
+        Context.make(CurrentActor, actor).pipe(
+          Context.add(CheckRecorder, null),
+          Context.add(DeploymentOptions, Context.get(judging, DeploymentOptions))
+        )
       )
     )
     return [right, granted] as const
