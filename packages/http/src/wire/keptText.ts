@@ -1,4 +1,4 @@
-import type { Schema, SchemaAST as AST } from "effect"
+import { Option, type Schema, SchemaAST as AST } from "effect"
 
 const annotation = Symbol.for("@atelier/http/keptText")
 
@@ -8,7 +8,12 @@ const annotation = Symbol.for("@atelier/http/keptText")
  */
 export const keptText = <S extends Schema.Annotable.All & { readonly Type: { readonly id: string } }>(
   schema: S
-): Schema.Annotable.Self<S> => schema.annotations({ [annotation]: true })
+): Schema.Annotable.Self<S> =>
+  // Other annotations stay, but an identifier has to be given again
+  schema.annotations({ [annotation]: true, ...identifierOf(schema) })
+
+const identifierOf = ({ ast }: Schema.Annotable.All): { readonly identifier?: string } =>
+  Option.match(AST.getIdentifierAnnotation(ast), { onNone: () => ({}), onSome: (identifier) => ({ identifier }) })
 
 /** Whether a schema is marked so. */
 export const isKeptText = ({ annotations }: AST.Annotated): boolean => annotations[annotation] === true

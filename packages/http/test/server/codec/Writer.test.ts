@@ -60,6 +60,10 @@ describe("the writer of documents with kept parts", () => {
     expect(() => written(schema, value)).toThrow("An answer has")
   })
 
+  it("leaves schemas their names in descriptions", () => {
+    expect(String(Workspace)).toBe("Workspace")
+  })
+
   it("is for workspaces, and not for what has no kept part", () => {
     expect(writer(Workspace.ast)).toBeDefined()
     expect(writer(User.ast)).toBeUndefined()
