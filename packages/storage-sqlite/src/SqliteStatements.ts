@@ -28,16 +28,25 @@ const transactions = (reserve: SqlClient.SqlClient["reserve"]): SqlClient.SqlCli
     rollbackSavepoint: (connection, id) => send(`ROLLBACK TO SAVEPOINT nested_${id}`)(connection)
   })
 
-/** What was written on this connection, and whether anything was written on others. */
-const revisionText = "SELECT total_changes() AS changes, data_version AS version FROM pragma_data_version"
+interface Counts {
+  readonly changes?: unknown
+  readonly data_version?: unknown
+}
 
-/** Returns the revision that two counts stand for. */
-const revisions = () => {
-  let current: { readonly changes?: unknown; readonly version?: unknown } = {}
-  return ([counts = {}]: ReadonlyArray<typeof current>): object => {
-    if (counts.changes !== current.changes || counts.version !== current.version) current = counts
-    return current
-  }
+/**
+ * Returns what stands for the content of the database, by what was written on a connection, and whether anything was written on others. Each is a statement that is prepared once,
+ * here: one statement for both would prepare the pragma anew each time, and the client looks its prepared statements up.
+ */
+const revisionOn = (connection: Connection.Connection): Effect.Effect<object, SqlError.SqlError> => {
+  const changes = connection.executeUnprepared("SELECT total_changes() AS changes", [], undefined)
+  const version = connection.executeUnprepared("PRAGMA data_version", [], undefined)
+  let current: Counts = {}
+  return Effect.flatMap(version, ([{ data_version } = {}]: ReadonlyArray<Counts>) =>
+    Effect.map(changes, ([{ changes } = {}]: ReadonlyArray<Counts>) => {
+      if (changes !== current.changes || data_version !== current.data_version) current = { changes, data_version }
+      return current
+    })
+  )
 }
 
 /**
@@ -69,7 +78,7 @@ export const over = <Client extends SqlClient.SqlClient>(
     const client: Client = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
     Object.assign(client, { safe: client })
 
-    const revisionOf = revisions()
+    const revision = revisionOn(connection)
     const statements: Statements = makeStatements(client, {
       run: (text, values) =>
         Effect.withFiberRuntime((fiber) => {
@@ -83,7 +92,7 @@ export const over = <Client extends SqlClient.SqlClient>(
         // With spans, each request shows all that it may ask for
         exclusive > 0 || transactionOf(fiber) !== undefined || fiber.getFiberRef(FiberRef.currentTracerEnabled)
           ? Effect.succeed(undefined)
-          : Effect.map(connection.execute(revisionText, [], undefined), revisionOf)
+          : revision
       ),
       batch: (texts) => Effect.forEach(texts, (text) => statements.run(text, []), { discard: true }),
       transaction: withTransaction

@@ -1,8 +1,8 @@
 /** How services ask: every use case authorizes its actor here before it reads or writes. authorization.md §4. */
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { Forbidden, NotFound } from "../platform/Errors.js"
 import { type AccessPredicate, listPredicate } from "./decisions/AccessPredicate.js"
-import { type Actor, CurrentActor } from "./actors/Actor.js"
+import { type Actor, CurrentActor, withActor } from "./actors/Actor.js"
 import { isEntrusted } from "./scopes/AppScope.js"
 import { CheckRecorder } from "./decisions/CheckRecorder.js"
 import { decide, permits } from "./decisions/Decision.js"
@@ -28,10 +28,10 @@ const judged = <Type extends ResourceType>(
   action: ActionOn<Type>,
   object: AccessObject<Type>
 ): Effect.Effect<boolean, never, CurrentActor> =>
-  Effect.zipWith(CurrentActor, CheckRecorder, ({ subject }, recording) => {
+  withActor(({ subject }, context) => {
     const allowed = rule(subject, action, object)
-    recording?.record(action, object, allowed)
-    return allowed
+    Context.get(context, CheckRecorder)?.record(action, object, allowed)
+    return Effect.succeed(allowed)
   })
 
 /** Fails with `Forbidden` unless the actor may do the action: for objects whose existence is no secret to the actor. */
@@ -94,7 +94,7 @@ export const filter = <A, Type extends ResourceType>(
   rows: ReadonlyArray<A>,
   objectOf: (row: A) => AccessObject<Type>
 ): Effect.Effect<ReadonlyArray<A>, never, CurrentActor> =>
-  Effect.map(CurrentActor, ({ subject }) => rows.filter((row) => permits(subject, action, objectOf(row))))
+  withActor(({ subject }) => Effect.succeed(rows.filter((row) => permits(subject, action, objectOf(row)))))
 
 /** The condition that a store adds to a query, so that only objects come back to which the actor may do the action. */
 export const predicate = <Type extends ResourceType>(

@@ -235,16 +235,17 @@ const serve = (
         const refusal = limiter.take(limit, info, operation)
         if (refusal !== undefined) return Effect.succeed(refusal)
       }
-      let judged: Effect.Effect<unknown, unknown> = Effect.suspend(answer)
+      let judged = answer
       for (const { effect, key } of steps) {
         const next = judged
-        judged = Effect.flatMap(effect, (value) => {
-          if (key === undefined) return next
-          call.services.set(key, value)
-          return runWith(call.services, next)
-        })
+        judged = () =>
+          Effect.flatMap(effect, (value) => {
+            if (key === undefined) return next()
+            call.services.set(key, value)
+            return runWith(call.services, next)
+          })
       }
-      const answered = Effect.matchEffect(judged, { onFailure, onSuccess })
+      const answered = Effect.matchEffect(steps.length === 0 ? Effect.suspend(judged) : judged(), { onFailure, onSuccess })
       // A client that goes ends what it has asked for
       return handled.uninterruptible ? answered : Effect.interruptible(answered)
     }) satisfies Answer

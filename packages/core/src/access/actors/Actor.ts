@@ -1,5 +1,5 @@
 /** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
-import { Context, type Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { Forbidden, Unauthenticated } from "../../platform/Errors.js"
 import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "../scopes/AllowList.js"
@@ -48,6 +48,12 @@ export class CurrentActor extends Context.Tag("@atelier/core/CurrentActor")<Curr
 
 const noActor =
   "No actor is provided, and each use case runs as somebody. Provide one: useCase.pipe(Access.actingAs(sessionActor({ userId, siteRoles, memberships }))), a SystemActor for background work, or testActor() in a test."
+
+/** Runs what is made of the actor. One step of the fiber, where `CurrentActor` and what follows it are three: for what every request does. */
+export const withActor = <A, E, R>(
+  use: (actor: Actor, context: Context.Context<never>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | CurrentActor> =>
+  Effect.withFiberRuntime(({ currentContext }) => use(Context.unsafeGet(currentContext, CurrentActor), currentContext))
 
 // Types refuse a program without an actor. One that has no types, or casts them away, hears of it from the tag, whose own words would name no remedy
 Object.assign(CurrentActor, {

@@ -1,8 +1,9 @@
-import { Clock, Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import type { CallInfo } from "../../access/actors/Actor.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { type Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Unauthenticated } from "../../platform/Errors.js"
+import { atMillis } from "../../platform/time/AtMillis.js"
 import { parseCredential } from "./ApiKey.js"
 import { coversPath } from "./Audience.js"
 import type { LinkTokens } from "../logins/LinkTokens.js"
@@ -67,9 +68,7 @@ export const credentialChecks = ({ options, sessions, links, cryptography }: Nee
   /** The session of a key that has not expired. Without a hash something else vouches for the key. */
   const lasting = (id: string, info: CallInfo, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
     Effect.flatMap(sessions.byKeyId(id), (found) =>
-      Option.isNone(found)
-        ? unknownKey
-        : Effect.flatMap(Clock.currentTimeMillis, (now) => judged(found.value, info, hashedSecret ?? found.value.hashed_secret, now))
+      Option.isNone(found) ? unknownKey : atMillis((now) => judged(found.value, info, hashedSecret ?? found.value.hashed_secret, now))
     )
 
   /** The session of a key that is right and has not expired. */

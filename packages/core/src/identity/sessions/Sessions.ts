@@ -11,6 +11,7 @@ import { Cryptography } from "../../platform/secrets/Cryptography.js"
 import { type Forbidden, NotFound, type Unauthenticated, type Invalid } from "../../platform/Errors.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Ids } from "../../platform/Ids.js"
+import { atMillis } from "../../platform/time/AtMillis.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ifWritable } from "../../platform/store/StoreUnavailable.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
@@ -126,7 +127,7 @@ const make = Effect.gen(function* () {
   return {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.flatMap(presented(token, info), (session) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        atMillis((now) => {
           if (session.status === "active" && useOf(session, { now, ip: info.ip ?? "", slides }) === undefined) {
             const actor = actorOf(token, info, session, session.expires_at)
             OwnUser.keep(actor, session.user, now)

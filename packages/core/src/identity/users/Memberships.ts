@@ -12,5 +12,6 @@ export const withReadableMemberships = <A extends Pick<UserWithOrganizations, "i
     Access.filter("read", user.organization_ids, (organization_id) =>
       AccessObjects.organizationMember({ user_id: user.id, organization_id })
     ),
-    (organization_ids) => ({ ...user, organization_ids })
+    // Mostly all of them, and then it is the same object, whose view and text may be kept
+    (organization_ids) => (organization_ids.length === user.organization_ids.length ? user : { ...user, organization_ids })
   )

@@ -1,7 +1,8 @@
-import { Clock, Context, Effect, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { CurrentActor } from "../../access/actors/Actor.js"
+import { type CurrentActor, withActor } from "../../access/actors/Actor.js"
+import { atMillis } from "../../platform/time/AtMillis.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
@@ -80,8 +81,8 @@ const make = Effect.gen(function* () {
 
   const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {
     if (reference === meAlias) {
-      return Effect.flatMap(CurrentActor, (actor) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      return withActor((actor) =>
+        atMillis((now) => {
           const own = OwnUser.take(actor, now)
           return own === undefined ? users.byId(actor.userId) : Effect.succeedSome(own)
         })

@@ -9,6 +9,7 @@ import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { dialectal } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
+import { keptText } from "../../wire/keptText.js"
 import { Body, flag, list, needed, page, Path, Query, secret, text } from "../../wire/input.js"
 import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
@@ -116,7 +117,7 @@ export const users = HttpApiGroup.make("users")
     HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
       .annotateContext(operation("Get a user", "Returns a user by id or name; `me` is the caller."))
       .setPath(Path(user))
-      .addSuccess(User)
+      .addSuccess(keptText(User))
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)
   )

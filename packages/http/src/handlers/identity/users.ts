@@ -8,7 +8,7 @@ import {
   Users,
   type UserWithOrganizations
 } from "@atelier/core/identity"
-import { Forbidden } from "@atelier/core/platform"
+import { Forbidden, Remembered } from "@atelier/core/platform"
 import { Effect } from "effect"
 import * as contract from "../../contract/identity/users.js"
 import type { AssignableRole, User } from "../../contract/identity/users.js"
@@ -40,6 +40,13 @@ export const userView = (user: UserWithOrganizations): User => ({
   ...(user.is_service_account ? { is_service_account: true } : {})
 })
 
+/** Bytes of views of single users that are kept: most requests for one are the user's own, and the user is mostly as before. */
+const keptViews = 2 ** 20
+
+const views = Remembered.make<User>(keptViews)
+
+const singleView = (user: UserWithOrganizations): User => views.get(user.id, [user], () => userView(user))
+
 const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
   name: role.name,
   display_name: role.display_name,
@@ -67,7 +74,7 @@ export const users = Handlers.group(contract.users, (handlers) =>
         Effect.map(users.list(q, page), (page) => ({ count: page.count, users: page.users.map(userView) }))
       )
       .handle("createUser", ({ payload }) => Effect.map(creation.create(payload), userView))
-      .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
+      .handle("getUser", ({ path }) => Effect.map(users.get(path.user), singleView))
       .handle("updateProfile", ({ path, payload }) => Effect.map(accounts.updateProfile(path.user, payload), userView))
       .handle("suspendUser", ({ path }) => Effect.map(accounts.suspend(path.user), userView))
       .handle("activateUser", ({ path }) => Effect.map(accounts.activate(path.user), userView))

@@ -7,9 +7,9 @@ import { Context, Effect, FiberRef } from "effect"
 export class RequestServices extends Map<string, unknown> {}
 
 /** Runs an effect with services that its fiber mostly has already. Something that was run before may have left the fiber with others. */
-export const runWith = <A, E, R>(services: Map<string, unknown>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const runWith = <A, E, R>(services: Map<string, unknown>, effect: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) =>
     fiber.currentContext.unsafeMap === services
-      ? effect
-      : Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), effect)
+      ? effect()
+      : Effect.flatMap(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), effect)
   )

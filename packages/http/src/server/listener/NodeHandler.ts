@@ -8,7 +8,7 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Cause, Context, Effect, type Fiber, Runtime, RuntimeFlags, Scope, Stream } from "effect"
+import { Cause, Context, Effect, Exit, type Fiber, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import * as Endings from "./Endings.js"
@@ -133,13 +133,14 @@ export const make = (
   const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
   const endLater = Endings.make((error) => void Runtime.runFork(runtime)(Effect.logError("an answer failed at its end", error)))
   const lean = (application: HttpApplication, target: ServerResponse, method: string, services: Map<string, unknown>) => {
-    const answered = Effect.matchCauseEffect(
-      Effect.flatMap(application, (response) => send(method, target, response, endLater)),
-      { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
-    )
+    const sent = Effect.flatMap(application, (response) => send(method, target, response, endLater))
     return Effect.flatMap(Scope.make(), (scope) => {
       services.set(Scope.Scope.key, scope)
-      return Effect.flatMap(Effect.exit(answered), (exit) => Effect.zipRight(Scope.close(scope, exit), exit))
+      return Effect.matchCauseEffect(sent, {
+        onFailure: (cause) =>
+          Effect.flatMap(Effect.exit(abandon(target, cause)), (exit) => Effect.zipRight(Scope.close(scope, exit), exit)),
+        onSuccess: () => Scope.close(scope, Exit.void)
+      })
     })
   }
   const run = (request: NodeRequest, application: HttpApplication): void => {

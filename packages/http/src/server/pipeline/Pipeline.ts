@@ -180,10 +180,10 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
               info.user = user
               return answer()
             })
-      return Effect.map(
-        Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
-        respond
-      )
+      return Effect.matchCauseEffect(answered, {
+        onFailure: (cause) => Effect.map(failed(request, info, cause), respond),
+        onSuccess: (response) => Effect.succeed(respond(response))
+      })
     }
 
     /** Takes the same steps for a request to an app whose admission is kept, and begins nothing for others. */

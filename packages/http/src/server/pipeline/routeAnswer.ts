@@ -82,7 +82,7 @@ export const routeAnswer = (
     if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
     const answeredBy = ({ params, query, route }: Match, services: Map<string, unknown>) => {
       const run = (answer: Answer): Effect.Effect<Response, never, Request | Scope.Scope> =>
-        runWith(services, answer({ request, info, params, query, services }))
+        runWith(services, () => answer({ request, info, params, query, services }))
       const answer = answerOf(route)
       if (!Effect.isEffect(answer)) return run(answer)
       return Effect.matchEffect(answer, { onFailure: (refused) => Effect.succeed(refuseForNow(info.path, refused)), onSuccess: run })

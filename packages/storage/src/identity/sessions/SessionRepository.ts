@@ -6,7 +6,7 @@ import { keptFirst } from "../../platform/Kept.js"
 import { applied, first, prepared, run } from "../../platform/Statement.js"
 import { readRights, selectRights } from "../Rights.js"
 import { organizationIdsOf, userColumns } from "../users/UserRepository.js"
-import { service } from "@atelier/core/platform"
+import { Remembered, service } from "@atelier/core/platform"
 import { Statements } from "../../platform/Statements.js"
 
 /** JSON stays text here: it is read when the rights are new. */
@@ -34,7 +34,23 @@ const readAllowList = json(Schema.Array(AllowListEntry)).read
 /** The columns of the user begin with this: the key has some of the same names. */
 const prefix = "u_"
 
-const user = row({ ...userColumns, organization_ids: uuids }, prefix)
+const columnsOfUser = { ...userColumns, organization_ids: uuids }
+
+const user = row(columnsOfUser, prefix)
+
+const namesOfUser = Object.keys(columnsOfUser).map((name) => `${prefix}${name}`)
+
+/** Bytes of users that are kept: one whose row is as before is the same object, whose view and text may be kept. */
+const keptUsers = 2 ** 20
+
+const users = Remembered.make<ReturnType<typeof user>>(keptUsers)
+
+const userOf = (id: string, from: object): ReturnType<typeof user> =>
+  users.get(
+    id,
+    namesOfUser.map((name) => Reflect.get(from, name)),
+    () => user(from)
+  )
 
 const selectedUser = Object.keys(userColumns)
   .map((name) => `u.${name} AS ${prefix}${name}`)
@@ -49,7 +65,7 @@ const stored = (from: object): StoredSession => {
   let known: ReturnType<typeof user> | undefined
   return {
     ...read,
-    user: () => (known ??= user(from)),
+    user: () => (known ??= userOf(read.user_id, from)),
     rights: {
       fingerprint: `${isApp ? "app" : ""}\n${rights}\n${scopes}\n${allow_list}`,
       read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list), isApp })
