@@ -1,7 +1,8 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Context, Effect, Option, type Scope } from "effect"
+import { Array as Arr, Context, Effect, Option, Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
+import { nextTurn } from "../platform/background/Turns.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
@@ -26,6 +27,12 @@ export const full = new AgentUnreachable({
   reason: "busy"
 })
 
+/** A link, and since when the agent has it. */
+interface Linked {
+  readonly link: AgentLink
+  readonly connectedAt: Timestamp.Timestamp
+}
+
 /** An agent with connections of its own, and the streams that are open on them. */
 export interface LinkedAgent {
   readonly agent_id: Uuid
@@ -33,10 +40,11 @@ export interface LinkedAgent {
   readonly streams: number
 }
 
-/** How often a process tells again that it has an agent: what it has told goes when the store has not heard of it for half an hour. */
+/** How often a process tells again which agents it has: what it has told goes when the store has not heard of it for half an hour. */
 const retold = "5 minutes"
 
-const startTelling = Background.repeating("agent_link")
+/** Links that are told again together. Other work has its turn between two such statements. */
+const toldAtOnce = 250
 
 /** The methods of {@link AgentLinks}. */
 export interface AgentLinksService {
@@ -56,27 +64,41 @@ export interface AgentLinksService {
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
   const { aliveSince, id: replica_id } = yield* Replicas
-  const links = new Map<Uuid, Array<AgentLink>>()
+  const links = new Map<Uuid, Array<Linked>>()
   const streams = new Map<Uuid, number>()
 
-  const tell = (agent_id: Uuid, connected_at: Timestamp.Timestamp) => repository.put({ agent_id, replica_id, connected_at })
+  const add = (agent: Uuid, linked: Linked): void => {
+    links.set(agent, [...(links.get(agent) ?? []), linked])
+  }
 
-  const add = (agent: Uuid, link: AgentLink) =>
-    Effect.sync(() => {
-      links.set(agent, [...(links.get(agent) ?? []), link])
-    })
+  const forget = (agent: Uuid): Effect.Effect<void> => Effect.ignoreLogged(Effect.sandbox(repository.remove(agent, replica_id)))
 
-  const remove = (agent: Uuid, link: AgentLink) =>
+  const remove = (agent: Uuid, linked: Linked) =>
     Effect.suspend(() => {
-      const left = (links.get(agent) ?? []).filter((other) => other !== link)
+      const left = (links.get(agent) ?? []).filter((other) => other !== linked)
       if (left.length > 0) {
         links.set(agent, left)
         return Effect.void
       }
       links.delete(agent)
       // A store that is away forgets it when the process is gone
-      return Effect.ignoreLogged(Effect.sandbox(repository.remove(agent, replica_id)))
+      return forget(agent)
     })
+
+  const tell = (agents: ReadonlyArray<Uuid>) =>
+    Effect.gen(function* () {
+      const told = agents.flatMap((agent_id) => {
+        const connected_at = links.get(agent_id)?.at(-1)?.connectedAt
+        return connected_at === undefined ? [] : [{ agent_id, replica_id, connected_at }]
+      })
+      yield* repository.put(told)
+      // The link of an agent that has left meanwhile may have been removed before it was told
+      yield* Effect.forEach(told, ({ agent_id }) => (links.has(agent_id) ? Effect.void : forget(agent_id)), { discard: true })
+    })
+
+  const tellAgain = (agents: ReadonlyArray<Uuid>) => Effect.zipRight(tell(agents), nextTurn)
+  const tellAllAgain = Effect.suspend(() => Background.each("agent_link", Arr.chunksOf(links.keys(), toldAtOnce), tellAgain))
+  yield* Background.repeat("agent_link", Effect.delay(tellAllAgain, retold))
 
   const take = (agent: Uuid) =>
     Effect.suspend(() => {
@@ -96,10 +118,18 @@ const make = Effect.gen(function* () {
   return {
     offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
       Effect.gen(function* () {
-        yield* Effect.acquireRelease(add(agent, link), () => remove(agent, link))
-        const connected_at = yield* Timestamp.now
-        yield* Effect.ignoreLogged(Effect.sandbox(tell(agent, connected_at)))
-        yield* startTelling(Effect.delay(tell(agent, connected_at), retold))
+        const scope = yield* Effect.scope
+        const connectedAt = yield* Timestamp.now
+        const linked = { link, connectedAt }
+        // `acquireRelease` would keep a copy of the fiber's references for each agent
+        yield* Effect.uninterruptible(
+          Effect.suspend(() => {
+            add(agent, linked)
+            return Scope.addFinalizer(scope, remove(agent, linked))
+          })
+        )
+        // An end of the connection waits for it
+        yield* Effect.uninterruptible(Effect.ignoreLogged(Effect.sandbox(tell([agent]))))
       }),
 
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>
@@ -113,7 +143,7 @@ const make = Effect.gen(function* () {
     ),
 
     of: (agent: Uuid): AgentLink | undefined => {
-      const link = links.get(agent)?.at(-1)
+      const link = links.get(agent)?.at(-1)?.link
       if (link === undefined) return undefined
       return {
         open: (port) =>

@@ -100,7 +100,7 @@ it("asks no process that has not told of itself for some time", async () => {
   const put = (replica_id: Uuid.Uuid) =>
     near.run(
       Effect.flatMap(AgentLinkRepository, ({ put: tell }) =>
-        tell({ agent_id: agent.id, replica_id, connected_at: Timestamp.fromMillis(Date.now()) })
+        tell([{ agent_id: agent.id, replica_id, connected_at: Timestamp.fromMillis(Date.now()) }])
       )
     )
   await put(Uuid.Uuid.make(randomUUID()))
@@ -163,7 +163,7 @@ it("sends nothing to an address where another program answers", async () => {
       const { put } = yield* ReplicaRepository
       const row = { hostname: "impostor", region_id: 999, error: "", database_latency: 0 }
       yield* put({ ...row, id: replica_id, created_at: now, updated_at: now, relay_address: `http://127.0.0.1:${impostor}` })
-      yield* Effect.flatMap(AgentLinkRepository, (links) => links.put({ agent_id: agent.id, replica_id, connected_at: now }))
+      yield* Effect.flatMap(AgentLinkRepository, (links) => links.put([{ agent_id: agent.id, replica_id, connected_at: now }]))
     })
   )
   const { message } = await Effect.runPromise(Effect.flip(Effect.scoped(dialing(near, agent, 8080))))
