@@ -140,20 +140,23 @@ export const open = (
       if (isPaused) webSocket.pause()
       else if (webSocket.isPaused) webSocket.resume()
     },
-    messages: Stream.unwrap(
-      Effect.map(Mailbox.make<string | Uint8Array, SocketClosed>(), (inbox) => {
-        const lengthOf = (message: string | Uint8Array): number =>
-          (typeof message === "string" ? Buffer.byteLength(message) : message.length) + messageOverhead
-        unread = 0
-        readBy({
-          take: (message) => {
-            hold(lengthOf(message))
-            inbox.unsafeOffer(message)
-          },
-          end: (exit) => void inbox.unsafeDone(exit)
+    // Made when they are read: most sockets are listened to, and a stream that is kept takes 2 KB
+    messages: Stream.suspend(() =>
+      Stream.unwrap(
+        Effect.map(Mailbox.make<string | Uint8Array, SocketClosed>(), (inbox) => {
+          const lengthOf = (message: string | Uint8Array): number =>
+            (typeof message === "string" ? Buffer.byteLength(message) : message.length) + messageOverhead
+          unread = 0
+          readBy({
+            take: (message) => {
+              hold(lengthOf(message))
+              inbox.unsafeOffer(message)
+            },
+            end: (exit) => void inbox.unsafeDone(exit)
+          })
+          return Stream.tap(Mailbox.toStream(inbox), (message) => Effect.sync(() => hold(-lengthOf(message))))
         })
-        return Stream.tap(Mailbox.toStream(inbox), (message) => Effect.sync(() => hold(-lengthOf(message))))
-      })
+      )
     ),
     listen,
     receive: (take) => Effect.async((resume) => listen(take, resume))

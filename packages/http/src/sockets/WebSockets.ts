@@ -17,7 +17,7 @@ import { refuseHandshake } from "./handshake.js"
 import { heartbeat } from "./heartbeat.js"
 import { CloseSocket, closeWith } from "./closing.js"
 import { type Connection, open } from "./Connection.js"
-import { attach } from "./heldSocket.js"
+import { attach, type Attached } from "./heldSocket.js"
 import { type House, tell, type Telling } from "./feedSocket.js"
 import { beginStream, openStream } from "./openStream.js"
 import { upgrade } from "./upgrade.js"
@@ -95,12 +95,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             ...options.headers
           })
           if (socket === undefined || counted === undefined) return socket
-          const over = counted.outlived()
-          const release = (): void => {
-            over()
-            socket.release()
-          }
-          return { ...socket, release }
+          return { ...socket, release: bothOf(counted.outlived(), socket.release) }
         })
       return WebSockets.of({
         tell: <A, E>(request: HttpServerRequest.HttpServerRequest, right: StreamRight, telling: Telling<A, E>, options: Options = {}) =>
@@ -123,21 +118,18 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             return yield* Effect.uninterruptibleMask((restore) =>
               Effect.flatMap(Scope.make(), (scope) =>
                 Effect.gen(function* () {
-                  let ended: RightEnded | undefined
-                  let revoke = (reason: RightEnded): void => void (ended = reason)
-                  const held = yield* Effect.provideService(
-                    openStream(right, (reason) => revoke(reason)),
-                    StreamRights,
-                    rights
-                  ).pipe(Scope.extend(scope), restore)
+                  const { endWith, revoke } = revocation()
+                  const held = yield* Effect.provideService(openStream(right, revoke), StreamRights, rights).pipe(
+                    Scope.extend(scope),
+                    restore
+                  )
                   const socket = Either.isRight(held) ? yield* upgraded(request, options) : undefined
                   if (Either.isLeft(held) || socket === undefined) {
                     yield* Scope.close(scope, Exit.void)
                     return Either.isLeft(held) ? held.left : notUpgraded
                   }
                   const { end } = attach(socket, scope, (connection) => begin(connection, held.right), house, runtime, options)
-                  revoke = ({ message }) => end(Exit.fail(new CloseSocket({ code: 1008, reason: message })))
-                  if (ended !== undefined) revoke(ended)
+                  endWith(end)
                   return HttpServerResponse.empty()
                 }).pipe(Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause))))
               )
@@ -162,6 +154,27 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       })
     })
   )
+}
+
+/** The end of a right to a socket, which may be told before there is one. Outside of what upgrades, whose request it would keep. */
+const revocation = () => {
+  let ended: RightEnded | undefined
+  let end: Attached["end"] | undefined
+  const revoke = (reason: RightEnded): void => {
+    ended = reason
+    end?.(Exit.fail(new CloseSocket({ code: 1008, reason: reason.message })))
+  }
+  const endWith = (socketEnd: Attached["end"]): void => {
+    end = socketEnd
+    if (ended !== undefined) revoke(ended)
+  }
+  return { endWith, revoke }
+}
+
+/** Outside of what upgrades, too. */
+const bothOf = (one: () => void, other: () => void) => (): void => {
+  one()
+  other()
 }
 
 const notUpgraded = refuse(

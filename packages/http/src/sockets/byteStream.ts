@@ -21,7 +21,8 @@ const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes bin
 const broken = (cause: unknown) => new TransportError({ cause })
 
 /** The stream of bytes that binary messages of a connection carry. A text message closes with 1003. */
-const byteSocketOf = ({ end, listen, messages, send, write }: Connection): ByteSocket => {
+const byteSocketOf = (connection: Connection): ByteSocket => {
+  const { end, listen, send, write } = connection
   let hasIntruded = false
   const pausesAfter = makePauses()
   const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
@@ -39,10 +40,13 @@ const byteSocketOf = ({ end, listen, messages, send, write }: Connection): ByteS
       (exit) => ended(Exit.mapError(exit, broken))
     )
   return {
-    incoming: Stream.mapEffect(messages, (message) => {
-      const bytes = bytesOf(message)
-      return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
-    }).pipe(Stream.mapError(broken)),
+    // Made when it is read: one that is kept takes 3 KB
+    incoming: Stream.suspend(() =>
+      Stream.mapEffect(connection.messages, (message) => {
+        const bytes = bytesOf(message)
+        return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
+      }).pipe(Stream.mapError(broken))
+    ),
     listen: listening,
     receive: (take) => Effect.async((resume) => listening(take, resume)),
     end,

@@ -27,7 +27,7 @@ describe("a WebSocket without listeners yet", () => {
       const server = createServer().on("upgrade", async (source, socket, head) => {
         if (!(socket instanceof Socket)) return
         const response = new ServerResponse(source)
-        Upgrades.offer(source, { socket, head, response })
+        Upgrades.offer(source, { socket, head, response, taken: () => () => undefined })
         const upgraded = upgrade(new NodeRequest(source, response), 1024, {}, {})
         if (upgraded === undefined) return
         for (let turn = 0; turn < 3; turn++) await setImmediate()

@@ -8,6 +8,8 @@ export interface Upgradeable {
   /** Bytes that the client sent behind the request's head. */
   readonly head: Buffer
   readonly response: ServerResponse
+  /** Called when the connection is taken: the response no longer counts. Returns what tells that the connection is over. */
+  readonly taken: () => () => void
 }
 
 const upgradeables = new WeakMap<IncomingMessage, Upgradeable>()
@@ -30,10 +32,11 @@ export const take = (
   const upgradeable = upgradeables.get(message)
   if (upgradeable === undefined) return undefined
   upgradeables.delete(message)
-  const { head, response, socket } = upgradeable
+  const { head, response, socket, taken } = upgradeable
   if (socket.destroyed || response.headersSent) return undefined
   response.removeAllListeners("finish")
   if (response.socket !== null) response.detachSocket(response.socket)
   response.end()
-  return { socket, head, release: () => response.emit("close") }
+  // A connection that is open for days keeps neither the response nor its request
+  return { socket, head, release: taken() }
 }

@@ -153,7 +153,12 @@ export const make = (
       response.assignSocket(socket as Socket)
       // Node no longer reads the connection, so it would not learn that the client has gone
       response.once("finish", () => socket.end(() => socket.destroy()))
-      Upgrades.offer(request, { socket, head, response })
+      const taken = (): (() => void) => {
+        underWay.leave(socket, response)
+        response.off("close", end)
+        return end
+      }
+      Upgrades.offer(request, { socket, head, response, taken })
       serve(request, response, true)
     }
     return {

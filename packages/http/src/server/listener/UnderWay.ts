@@ -19,6 +19,8 @@ interface Connection {
 export interface UnderWay {
   /** Follows a response to its end, or to that of its connection. */
   readonly add: (socket: Duplex, response: ServerResponse, isUpgrade: boolean) => void
+  /** Follows a response no longer: its connection has left HTTP. */
+  readonly leave: (socket: Duplex, response: ServerResponse) => void
   /** Calls a function for each response. */
   readonly forEach: (use: (response: ServerResponse) => void) => void
   /** Ends the responses that their clients have left unread for so many milliseconds. */
@@ -63,11 +65,19 @@ export const make = (): UnderWay => {
       const sending = { response, isUpgrade, since: performance.now() }
       sent.push(sending)
       response.once("close", () => {
-        sent.splice(sent.indexOf(sending), 1)
+        const place = sent.indexOf(sending)
+        if (place !== -1) sent.splice(place, 1)
         // A host may make up a socket for each request, and never close it
         if (sent.length === 0 && !(socket instanceof Socket)) forget()
       })
       if (!isUpgrade) finishWithConnection(response)
+    },
+    leave: (socket, response) => {
+      const known = connections.get(socket)
+      if (known === undefined) return
+      const left = known.sent.filter((sending) => sending.response !== response)
+      known.sent.splice(0, known.sent.length, ...left)
+      if (left.length === 0) known.forget()
     },
     forEach: (use) => {
       for (const { sent } of connections.values()) for (const { response } of sent) use(response)
