@@ -1,4 +1,4 @@
-import { Effect, Option, Stream } from "effect"
+import { type Context, Effect, Option, Stream } from "effect"
 import type { Message } from "../messages/Protobuf.js"
 import type { StreamError } from "../yamux/YamuxError.js"
 import { maximumPacketBytes } from "./Packet.js"
@@ -173,6 +173,14 @@ export function perCall(service: Service<Methods>): (handlers: () => Readonly<Re
     }
   })
 }
+
+/** Gives each call a service. */
+export const provideService = <R, I, S>(router: Router<R>, tag: Context.Tag<I, S>, service: NoInfer<S>): Router<Exclude<R, I>> => ({
+  procedureOf: (rpc) => {
+    const called = router.procedureOf(rpc)
+    return called && ((exchange) => Effect.provideService(called(exchange), tag, service))
+  }
+})
 
 /** Serves several services on the same streams. */
 export const merge = <R1, R2>(first: Router<R1>, second: Router<R2>): Router<R1 | R2> => ({

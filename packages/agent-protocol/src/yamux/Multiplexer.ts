@@ -56,7 +56,8 @@ export class Multiplexer implements StreamHost {
   private readonly decoder = new Frame.Decoder()
   private readonly streams = new Map<number, YamuxStream>()
   private readonly pings = new Map<number, Deferred.Deferred<void, SessionEnded>>()
-  private readonly answered = Effect.unsafeMakeLatch(true)
+  /** Made when an opener has to wait, which few sessions meet. */
+  private answered: Effect.Latch | undefined = undefined
   private readonly parity: number
   private ended: SessionEnded | undefined = undefined
   private nextId: number
@@ -176,7 +177,7 @@ export class Multiplexer implements StreamHost {
     if (this.refused || this.nextId > maximumStreamId)
       return new SessionEnded({ reason: "closed", message: "No more streams are accepted" })
     if (this.unanswered >= maximumUnanswered) {
-      this.answered.unsafeClose()
+      ;(this.answered ??= Effect.unsafeMakeLatch()).unsafeClose()
       return undefined
     }
     const stream = new YamuxStream(this.nextId, this, true)
@@ -187,7 +188,9 @@ export class Multiplexer implements StreamHost {
     return stream
   }
 
-  readonly whenAnswered: Effect.Effect<void> = this.answered.await
+  get whenAnswered(): Effect.Effect<void> {
+    return Effect.suspend(() => this.answered?.await ?? Effect.void)
+  }
 
   /** Asks the peer for a sign of life, which completes `reply`; answers the ping's number. */
   ping(reply?: Deferred.Deferred<void, SessionEnded>): number {
@@ -220,7 +223,7 @@ export class Multiplexer implements StreamHost {
     for (const stream of this.streams.values()) stream.break(why)
     for (const reply of this.pings.values()) Deferred.unsafeDone(reply, Exit.fail(why))
     this.backlog.end(why)
-    this.answered.unsafeOpen()
+    this.answered?.unsafeOpen()
     this.send(goAwayFrame(goAwayCode[why.reason]))
     this.outbox.end()
   }
@@ -257,6 +260,6 @@ export class Multiplexer implements StreamHost {
 
   settled(): void {
     this.unanswered -= 1
-    this.answered.unsafeOpen()
+    this.answered?.unsafeOpen()
   }
 }

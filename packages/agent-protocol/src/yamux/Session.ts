@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, FiberId, Option, Runtime, RuntimeFlags, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { concatenate } from "../ByteBuffer.js"
 import { type Transport, TransportError } from "../Transport.js"
 import { Multiplexer } from "./Multiplexer.js"
@@ -61,15 +61,11 @@ const whyOver = (exit: Exit.Exit<void, SessionEnded>): SessionEnded => {
 
 type RunFork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
 
-/** Runs effects of a session later and without the services of what made it, which the session would keep. */
-const laterFork = <R>({ fiberRefs, runtimeFlags }: Runtime.Runtime<R>): RunFork => {
-  const runtime = Runtime.make({
-    context: Context.empty(),
-    fiberRefs,
-    runtimeFlags: RuntimeFlags.enable(runtimeFlags, RuntimeFlags.Interruption)
-  })
-  return (effect) => Runtime.runFork(runtime)(effect, { immediate: false })
-}
+/** Runs effects of a session later, by its clock alone: the services and references of what made it would be kept as long as the session. */
+const laterFork =
+  (clock: Clock.Clock): RunFork =>
+  (effect) =>
+    Effect.runFork(Effect.withClock(effect, clock), { immediate: false })
 
 /** How pieces are sent: as the transport writes them, or else by its effect, joined. */
 const writeOver = ({ send, soon, write }: Transport, fork: RunFork) => {
@@ -111,7 +107,9 @@ const closing = (stream: YamuxStream) => Effect.addFinalizer(() => Effect.sync((
 class OpenSession implements Session {
   private readonly multiplexer: Multiplexer
   private readonly patience: number
-  private readonly over = Deferred.unsafeMake<void, SessionEnded>(FiberId.none)
+  private over: Exit.Exit<void, SessionEnded> | undefined = undefined
+  /** Called at the end. A `Deferred` takes 800 bytes. */
+  private readonly watchers: Array<(exit: Exit.Exit<void, SessionEnded>) => void> = []
   private readonly transmit: ReturnType<typeof writeOver>
   private readonly stopListening: Effect.Effect<unknown>
   /** Sweeps since the peer has sent anything. They are counted because time in which this process stood still is not the peer's. */
@@ -214,12 +212,21 @@ class OpenSession implements Session {
       const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
       yield* this.transport.close(result)
       yield* this.stopListening
-      yield* Deferred.done(this.over, result)
+      this.over = result
+      for (const ended of this.watchers.splice(0)) ended(result)
     })
   }
 
   get closed(): Effect.Effect<void, SessionEnded> {
-    return Deferred.await(this.over)
+    return Effect.async((resume) => {
+      const { over, watchers } = this
+      if (over !== undefined) return resume(over)
+      watchers.push(resume)
+      return Effect.sync(() => {
+        const place = watchers.indexOf(resume)
+        if (place !== -1) watchers.splice(place, 1)
+      })
+    })
   }
 
   get goAway(): Effect.Effect<void> {
@@ -287,14 +294,18 @@ class OpenSession implements Session {
 export const make = (transport: Transport, options: Options): Effect.Effect<Session, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    const fork = laterFork(yield* Effect.runtime<never>())
-    const session = yield* Effect.acquireRelease(
-      Effect.sync(() => new OpenSession(transport, options, clock, fork)),
-      (session) =>
-        Effect.suspend(() => {
+    const fork = laterFork(clock)
+    const scope = yield* Effect.scope
+    // `Effect.acquireRelease` would keep a copy of the fiber's references for each session
+    const session = yield* Effect.uninterruptible(
+      Effect.suspend(() => {
+        const session = new OpenSession(transport, options, clock, fork)
+        const release = Effect.suspend(() => {
           session.end(Exit.void)
           return Effect.exit(session.closed)
         })
+        return Effect.as(Scope.addFinalizer(scope, release), session)
+      })
     )
     yield* sweptScoped(
       () => session.sweep(),

@@ -1,5 +1,5 @@
 /** Sweeps of all sessions of a process by one fiber: with a fiber and a timer for each, thousands of sessions take a tenth of a core at rest. */
-import { type Clock, Context, Duration, Effect, type Scope } from "effect"
+import { type Clock, Context, Duration, Effect, Scope } from "effect"
 
 /** How often the connections and the streams of a session are checked for being overdue. */
 export const sweepEvery = Duration.seconds(1)
@@ -32,7 +32,11 @@ export const sweptScoped = (sweep: () => void, died: (defect: unknown) => void):
           died(defect)
         }
       }
-      yield* Effect.addFinalizer(() => Effect.sync(() => sweeps.delete(own)))
+      // `Effect.addFinalizer` would keep a copy of the fiber's references for each session
+      yield* Scope.addFinalizer(
+        yield* Effect.scope,
+        Effect.sync(() => sweeps.delete(own))
+      )
       sweeps.add(own)
       if (known !== undefined) return
       sweepsOf.set(clock, sweeps)

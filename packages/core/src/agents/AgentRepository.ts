@@ -10,7 +10,8 @@ import type { AgentSubsystem, WorkspaceAgentId } from "./WorkspaceAgent.js"
 import type { AppHealth, AppState, AppStatus } from "./apps/WorkspaceApp.js"
 
 /** An agent that may act now, with the rights it acts with. */
-export interface AgentSession extends AgentWorkspace {
+export interface AgentSession {
+  readonly agent: AgentWorkspace
   readonly api_key_scope: ApiKeyScope
   readonly task_id: Uuid | null
   /** Of the workspace's owner; read only when they are new. */

@@ -1,10 +1,11 @@
 import { Clock, Context, Effect, Encoding } from "effect"
 import { Cryptography } from "./secrets/Cryptography.js"
+import { flat } from "./texts/flat.js"
 import { Uuid } from "./texts/Uuid.js"
 import { service } from "./wiring/Standing.js"
 
 const dashed = (digits: string): Uuid =>
-  Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`, {
+  Uuid.make(flat(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`), {
     disableValidation: true
   })
 

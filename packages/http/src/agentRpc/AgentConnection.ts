@@ -10,6 +10,7 @@ import type { ByteSocket } from "../sockets/byteStream.js"
 import { CloseSocket } from "../sockets/closing.js"
 import * as AgentHandlers from "./AgentHandlers.js"
 import { agentLink, type LinkOffer, type Renew } from "./agentLink.js"
+import { FeedRuntime } from "../server/operate/FeedRuntime.js"
 import { connectionLimits, linkLimits } from "./Connections.js"
 import * as TailnetHandlers from "./TailnetHandlers.js"
 
@@ -34,9 +35,6 @@ const refused = ({ message }: { readonly message: string }) => Exit.fail(new Clo
 
 const silent = new AgentUnreachable({ message: "The agent does not work with its new token." })
 
-/** What use cases need while they run, beside the actor. */
-const carried = Context.pick(EventBus, Transactor)
-
 /** Makes what serves connections of agents. A connection takes no fiber while nothing happens on it. */
 export const maker = Effect.gen(function* () {
   const sessions = yield* AgentSessions
@@ -46,16 +44,21 @@ export const maker = Effect.gen(function* () {
   const hostKeys = yield* HostKeys
   const tailnetServiceOf = yield* TailnetHandlers.maker
   const { manifestOf, serviceOf } = yield* AgentHandlers.maker
-  const services = carried(yield* Effect.context<EventBus | Transactor>())
+  const feed = yield* FeedRuntime
+  /** One runtime for the calls of all agents. Each call is given its actor, since a runtime for each connection takes a kilobyte and more. */
+  const runtime = Runtime.make<EventBus | Transactor>({
+    fiberRefs: feed.fiberRefs,
+    runtimeFlags: feed.runtimeFlags,
+    context: Context.merge(feed.context, Context.make(EventBus, yield* EventBus).pipe(Context.add(Transactor, yield* Transactor)))
+  })
 
   return ({ actor: opener, agent: first, held, isAgent, isStored, offers, socket, version }: AgentConnection) =>
     Effect.gen(function* () {
       const scope = yield* Effect.scope
-      const runtime = yield* Effect.runtime<EventBus | Transactor>()
       const isLink = offers.streams > 0
       const limits = isLink ? linkLimits : connectionLimits
       const session = yield* Session.make(socket, { role: "server", ...limits })
-      const oneRenewal = Effect.unsafeMakeSemaphore(1)
+      let oneRenewal: Effect.Semaphore | undefined
       let agent = first
       let actor = opener
       let served: DrpcServer.Served | undefined
@@ -65,10 +68,9 @@ export const maker = Effect.gen(function* () {
       const serve = Effect.gen(function* () {
         const { agent_id } = agent
         const tailnet = yield* tailnetServiceOf({ id: agent_id, holder: agent_id, policy: tunnels.policyOfAgent(agent_id) })
-        const router = Router.merge(serviceOf(agent, version), tailnet)
-        const own = Runtime.updateContext(runtime, Context.add(CurrentActor, actor))
+        const router = Router.provideService(Router.merge(serviceOf(agent, version), tailnet), CurrentActor, actor)
         // The socket is closed with the reason
-        served = DrpcServer.begin(session, router, limits, own, () => socket.end(Exit.void))
+        served = DrpcServer.begin(session, router, limits, runtime, () => socket.end(Exit.void))
       })
 
       /** Ends the calls that run. */
@@ -93,6 +95,7 @@ export const maker = Effect.gen(function* () {
       const renew: Renew = (token, tell) =>
         Effect.gen(function* () {
           const done = yield* Deferred.make<void>()
+          oneRenewal ??= Effect.unsafeMakeSemaphore(1)
           yield* oneRenewal
             .withPermits(1)(renewing(token, tell))
             .pipe(
@@ -128,7 +131,7 @@ export const maker = Effect.gen(function* () {
         Scope.extend(presence),
         Effect.forkIn(presence)
       )
-      yield* Effect.addFinalizer(() => stop)
+      yield* Scope.addFinalizer(scope, stop)
       yield* asActor(serve)
-    }).pipe(Effect.provide(services))
+    })
 })

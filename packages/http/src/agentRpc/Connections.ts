@@ -1,6 +1,6 @@
 import { maximumStreams } from "@atelier/core/network"
-import type { Uuid } from "@atelier/core/platform"
-import { Effect, type Scope } from "effect"
+import { acquired, type Uuid } from "@atelier/core/platform"
+import type { Effect, Scope } from "effect"
 import { CloseSocket } from "../sockets/closing.js"
 
 /** Connections one agent may have at once: its own, and some of programs that use its token. */
@@ -46,10 +46,8 @@ export const makeConnections = () => {
   }
 
   return (agent: Uuid.Uuid, end: End): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.asVoid(
-      Effect.acquireRelease(
-        Effect.sync(() => begin(agent, end)),
-        (own) => Effect.sync(() => over(agent, own))
-      )
-    )
+    acquired(() => {
+      const own = begin(agent, end)
+      return () => over(agent, own)
+    })
 }

@@ -83,7 +83,8 @@ export const agentLink = ({
 }: LinkedSession): Effect.Effect<RenewableLink, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const resumed = yield* Effect.makeLatch(true)
+    /** Open again once another owner may have streams; undefined while it may. */
+    let suspended: Effect.Latch | undefined
     /** The streams of the owner that there is now. */
     let opened = new Set<ByteStream>()
     const lost = Effect.matchEffect(session.closed, { onFailure: () => disconnected, onSuccess: () => disconnected })
@@ -91,7 +92,7 @@ export const agentLink = ({
     /** Opens a stream that another owner may not keep. */
     const openOwned = (asked: ReverseStream.Request) =>
       Effect.gen(function* () {
-        yield* Effect.raceFirst(resumed.await, lost)
+        if (suspended !== undefined) yield* Effect.raceFirst(suspended.await, lost)
         const those = opened
         const { id } = yield* CurrentRequest
         const request = id === Uuid.nil ? asked : { ...asked, request_id: id }
@@ -141,11 +142,14 @@ export const agentLink = ({
         return Effect.map(Effect.flatMap(requestOf(port), openOwned), asAgentStream)
       },
       suspend: Effect.suspend(() => {
-        resumed.unsafeClose()
+        suspended ??= Effect.unsafeMakeLatch()
         const before = opened
         opened = new Set()
         return Effect.forEach(before, (stream) => stream.reset, { discard: true })
       }),
-      resume: Effect.asVoid(resumed.open)
+      resume: Effect.sync(() => {
+        suspended?.unsafeOpen()
+        suspended = undefined
+      })
     }
   })

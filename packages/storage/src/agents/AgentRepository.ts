@@ -37,7 +37,7 @@ const place = {
 }
 
 const agentWorkspace = row(place)
-const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
+const credential = row({ api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
 const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status: text(), is_claim: boolean })
@@ -104,9 +104,11 @@ export const layer = service(
         ),
       byToken: (hashedToken) =>
         Effect.map(
-          first(agentSession, byToken(hashedToken)),
-          Option.map(({ rights, ...session }) => ({
-            ...session,
+          first((row) => ({ agent: agentWorkspace(row), ...credential(row) }), byToken(hashedToken)),
+          Option.map(({ agent, api_key_scope, rights, task_id }) => ({
+            agent,
+            api_key_scope,
+            task_id,
             owner_rights: { fingerprint: rights, read: () => readRights(rights) }
           }))
         ),

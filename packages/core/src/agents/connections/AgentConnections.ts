@@ -1,8 +1,8 @@
-import { Context, type Duration, Effect, type Scope } from "effect"
+import { Context, type Duration, Effect, Scope } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction, type Transactor } from "../../platform/store/Transactor.js"
+import { transaction, Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { observeFirstConnection } from "../reports/AgentMetrics.js"
@@ -11,12 +11,15 @@ import type { AgentWorkspace } from "../AgentWorkspace.js"
 import { makeChecks, type Retired } from "./ConnectionChecks.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service } from "../../platform/wiring/Standing.js"
-import type { EventBus } from "../../platform/events/EventBus.js"
+import { EventBus } from "../../platform/events/EventBus.js"
 
 export type { Retired } from "./ConnectionChecks.js"
 
 /** How long noting the end of a connection may take. */
 const lastWrite: Duration.DurationInput = "30 seconds"
+
+/** What storing needs. */
+const carried = Context.pick(EventBus, Transactor)
 
 /** The methods of {@link AgentConnections}. */
 export interface AgentConnectionsService {
@@ -29,7 +32,7 @@ export interface AgentConnectionsService {
     current: () => AgentWorkspace,
     ping: Effect.Effect<unknown, unknown>,
     retire: (why: Retired) => void
-  ) => Effect.Effect<void, never, EventBus | Transactor | Scope.Scope>
+  ) => Effect.Effect<void, never, Scope.Scope>
 }
 
 const make = Effect.gen(function* () {
@@ -37,13 +40,17 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { agentConnectionUpdateInterval: interval } = yield* DeploymentOptions
   const checks = yield* makeChecks(interval)
+  const services = carried(yield* Effect.context<EventBus | Transactor>())
 
   const noteConnected = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
       const connectionId = yield* ids.next
       const now = yield* Timestamp.now
-      const isFirst = yield* transaction(
-        Effect.zipLeft(repository.connect(agent.agent_id, connectionId, now), publishAgentEvent(agent, "agt_connection_update"))
+      const isFirst = yield* Effect.provide(
+        transaction(
+          Effect.zipLeft(repository.connect(agent.agent_id, connectionId, now), publishAgentEvent(agent, "agt_connection_update"))
+        ),
+        services
       )
       if (isFirst) yield* observeFirstConnection(agent, Timestamp.toMillis(now) - Timestamp.toMillis(agent.agent_created_at))
       return connectionId
@@ -66,9 +73,17 @@ const make = Effect.gen(function* () {
       ping: Effect.Effect<unknown, unknown>,
       retire: (why: Retired) => void
     ) {
-      const connectionId = yield* Effect.acquireRelease(
-        Effect.suspend(() => noteConnected(current())),
-        (connectionId) => Effect.suspend(() => noteDisconnected(current(), connectionId))
+      const scope = yield* Effect.scope
+      // `Effect.acquireRelease` would keep a copy of the fiber's references and services for each agent
+      const connectionId = yield* Effect.uninterruptible(
+        Effect.tap(
+          Effect.suspend(() => noteConnected(current())),
+          (connectionId) =>
+            Scope.addFinalizer(
+              scope,
+              Effect.suspend(() => Effect.provide(noteDisconnected(current(), connectionId), services))
+            )
+        )
       )
       yield* checks.check({ agentId: current().agent_id, connectionId, ping, retire })
     })

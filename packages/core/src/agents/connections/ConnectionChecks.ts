@@ -3,6 +3,7 @@
  * each connection take 16 KB, and a statement for each of thousands of agents takes a tenth of a core.
  */
 import { Clock, Duration, Effect, Exit, type Scope } from "effect"
+import { acquired } from "../../platform/background/acquired.js"
 import * as Background from "../../platform/background/Background.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
@@ -165,24 +166,26 @@ export const makeChecks = (
       /** Checks a connection until the scope closes. */
       check: (connection) =>
         Effect.flatMap(monotonic, (now) => {
+          const { agentId, connectionId, ping, retire } = connection
+          // Field by field: V8 keeps a description of its own for what is spread
           const checked: Checked = {
-            ...connection,
+            agentId,
+            connectionId,
+            ping,
+            retire,
             askedSince: undefined,
             isAsked: false,
             isStoring: false,
             isOver: false,
             slot: 0
           }
-          return Effect.asVoid(
-            Effect.acquireRelease(
-              Effect.sync(() => plan(checked, now, period)),
-              () =>
-                Effect.sync(() => {
-                  checked.isOver = true
-                  forget(checked)
-                })
-            )
-          )
+          return acquired(() => {
+            plan(checked, now, period)
+            return () => {
+              checked.isOver = true
+              forget(checked)
+            }
+          })
         })
     }
   })

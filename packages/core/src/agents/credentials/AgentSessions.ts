@@ -7,6 +7,7 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Unauthenticated } from "../../platform/Errors.js"
 import * as Lru from "../../platform/collections/Lru.js"
+import { flat } from "../../platform/texts/flat.js"
 import { parse } from "../../platform/texts/Uuid.js"
 import { AgentRepository, type AgentSession } from "../AgentRepository.js"
 import type { AgentWorkspace } from "../AgentWorkspace.js"
@@ -56,7 +57,8 @@ const make = Effect.gen(function* () {
   const subjects = Lru.make<string, Subject>(subjectCapacity)
   /** Compiled once for the exact rights: a change of any of them makes another key. */
   const subjectOf = (session: AgentSession): Subject => {
-    const { agent_id, api_key_scope, owner_rights, task_id, template_id, template_version_id, workspace_id } = session
+    const { agent, api_key_scope, owner_rights, task_id } = session
+    const { agent_id, template_id, template_version_id, workspace_id } = agent
     const key = [agent_id, template_id, template_version_id, task_id, api_key_scope, owner_rights.fingerprint].join("\n")
     const known = subjects.get(key)
     if (known !== undefined) return known
@@ -80,18 +82,25 @@ const make = Effect.gen(function* () {
       const hash = yield* hashSecret(cryptography, id)
       const found = yield* repository.byToken(hash)
       if (Option.isNone(found)) return yield* unknownToken
-      const session = found.value
+      const { agent } = found.value
+      const { apiKeyId, dpopKey, ip, path, requestId, userAgent } = info
+      // Field by field: a connected agent keeps it, and V8 keeps a description of its own for what is spread
       const actor: Actor = {
-        ...info,
-        subject: subjectOf(session),
-        userId: session.owner_id,
-        username: session.owner_name,
-        agentId: session.agent_id,
-        workspaceId: session.workspace_id,
+        apiKeyId,
+        dpopKey,
+        ip,
+        path,
+        requestId,
+        userAgent,
+        subject: subjectOf(found.value),
+        userId: agent.owner_id,
+        username: agent.owner_name,
+        agentId: agent.agent_id,
+        workspaceId: agent.workspace_id,
         // An agent that is given another token has connections with both for a moment
-        credential: { name: Encoding.encodeHex(hash), renew: Effect.suspend(() => authenticate(token, info)) }
+        credential: { name: flat(Encoding.encodeHex(hash)), renew: Effect.suspend(() => authenticate(token, info)) }
       }
-      own.keep(actor, () => session, yield* Clock.currentTimeMillis)
+      own.keep(actor, () => agent, yield* Clock.currentTimeMillis)
       return actor
     })
 

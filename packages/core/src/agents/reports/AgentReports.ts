@@ -42,6 +42,12 @@ export interface AgentReportsOfAgent {
   readonly scriptCompleted: (timing: ScriptTiming) => Effect.Effect<undefined, Invalid | Forbidden, CurrentActor>
 }
 
+/** What a connection has observed so far. */
+interface Observed {
+  /** Whether the duration of the build. */
+  isBuild: boolean
+}
+
 /** The methods of {@link AgentReports}. */
 export interface AgentReportsService {
   /** The reports of one agent over one connection, or in one request. Each fails with `Forbidden` where the agent lost its rights. */
@@ -67,64 +73,64 @@ const make = Effect.gen(function* () {
       })
     })
 
-  const of = (agent: AgentWorkspace) => {
-    let isBuildObserved = false
-
-    return {
-      /** Stores the agent's lifecycle state. Returns the time from which it counts. §4. */
-      lifecycle: Traced.fn("AgentReports.lifecycle")(function* (report: LifecycleReport) {
-        yield* authorized(agent)
-        const now = yield* Timestamp.now
-        const changed_at = report.changed_at ?? now
-        yield* transaction(
-          Effect.gen(function* () {
-            const times = timesAfter(report.state, yield* repository.lockLifecycle(agent.agent_id), changed_at)
-            yield* repository.updateLifecycle(agent.agent_id, report.state, times, now)
-            yield* publishAgentEvent(agent, "agt_lifecycle_update")
-          })
-        )
-        if (!isBuildObserved && hasStarted(report.state) && agent.agent_parent_id === null) {
-          isBuildObserved = true
-          yield* Effect.onError(observeBuild(agent), () =>
-            Effect.sync(() => {
-              isBuildObserved = false
-            })
-          )
-        }
-        return { state: report.state, changed_at }
-      }),
-
-      /** The agent reports its version and directories. Fails with `Invalid` for an invalid version. §14. */
-      startup: Traced.fn("AgentReports.startup")(function* (startup: Startup) {
-        yield* authorized(agent)
-        if (startup.version.length > maximumVersion || !version.test(startup.version)) {
-          return yield* Invalid.field(
-            "version",
-            `${JSON.stringify(startup.version.slice(0, 64))} is not a semantic version with the prefix v`
-          )
-        }
-        if (startup.expanded_directory.length > maximumDirectory) {
-          return yield* Invalid.field("expanded_directory", `must have at most ${maximumDirectory} characters`)
-        }
-        yield* repository.updateStartup(
-          agent.agent_id,
-          {
-            ...startup,
-            expanded_directory: storable(startup.expanded_directory),
-            subsystems: Array.from(new Set(startup.subsystems)).toSorted()
-          },
-          yield* Timestamp.now
-        )
-      }),
-
-      /** One of the agent's scripts has run. Fails with `Invalid` if it ends before it starts, or belongs to another agent. §7. */
-      scriptCompleted: Traced.fn("AgentReports.scriptCompleted")(function* (timing: ScriptTiming) {
-        yield* authorized(agent)
-        if (timing.ended_at < timing.started_at) return yield* new Invalid({ message: "The script ended before it started" })
-        if (!(yield* repository.insertScriptTiming(agent.agent_id, timing))) {
-          return yield* new Invalid({ message: `The agent has no script with the id ${timing.script_id}` })
-        }
+  /** Stores the agent's lifecycle state. Returns the time from which it counts. §4. */
+  const lifecycle = Traced.fn("AgentReports.lifecycle")(function* (agent: AgentWorkspace, observed: Observed, report: LifecycleReport) {
+    yield* authorized(agent)
+    const now = yield* Timestamp.now
+    const changed_at = report.changed_at ?? now
+    yield* transaction(
+      Effect.gen(function* () {
+        const times = timesAfter(report.state, yield* repository.lockLifecycle(agent.agent_id), changed_at)
+        yield* repository.updateLifecycle(agent.agent_id, report.state, times, now)
+        yield* publishAgentEvent(agent, "agt_lifecycle_update")
       })
+    )
+    if (!observed.isBuild && hasStarted(report.state) && agent.agent_parent_id === null) {
+      observed.isBuild = true
+      yield* Effect.onError(observeBuild(agent), () =>
+        Effect.sync(() => {
+          observed.isBuild = false
+        })
+      )
+    }
+    return { state: report.state, changed_at }
+  })
+
+  /** The agent reports its version and directories. Fails with `Invalid` for an invalid version. §14. */
+  const startup = Traced.fn("AgentReports.startup")(function* (agent: AgentWorkspace, startup: Startup) {
+    yield* authorized(agent)
+    if (startup.version.length > maximumVersion || !version.test(startup.version)) {
+      return yield* Invalid.field("version", `${JSON.stringify(startup.version.slice(0, 64))} is not a semantic version with the prefix v`)
+    }
+    if (startup.expanded_directory.length > maximumDirectory) {
+      return yield* Invalid.field("expanded_directory", `must have at most ${maximumDirectory} characters`)
+    }
+    yield* repository.updateStartup(
+      agent.agent_id,
+      {
+        ...startup,
+        expanded_directory: storable(startup.expanded_directory),
+        subsystems: Array.from(new Set(startup.subsystems)).toSorted()
+      },
+      yield* Timestamp.now
+    )
+  })
+
+  /** One of the agent's scripts has run. Fails with `Invalid` if it ends before it starts, or belongs to another agent. §7. */
+  const scriptCompleted = Traced.fn("AgentReports.scriptCompleted")(function* (agent: AgentWorkspace, timing: ScriptTiming) {
+    yield* authorized(agent)
+    if (timing.ended_at < timing.started_at) return yield* new Invalid({ message: "The script ended before it started" })
+    if (!(yield* repository.insertScriptTiming(agent.agent_id, timing))) {
+      return yield* new Invalid({ message: `The agent has no script with the id ${timing.script_id}` })
+    }
+  })
+
+  const of = (agent: AgentWorkspace): AgentReportsOfAgent => {
+    const observed = { isBuild: false }
+    return {
+      lifecycle: (report) => lifecycle(agent, observed, report),
+      startup: (report) => startup(agent, report),
+      scriptCompleted: (timing) => scriptCompleted(agent, timing)
     }
   }
 

@@ -4,7 +4,7 @@ import { CurrentActor, StreamRights } from "@atelier/core/access"
 import { AgentLogs, AgentManifests, AgentReinitialization, AgentSessions, AppReports, appState } from "@atelier/core/agents"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { GitSshKeys } from "@atelier/core/identity"
-import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
+import { acquired, Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Deferred, Effect, Exit } from "effect"
 import * as AgentConnection from "../../agentRpc/AgentConnection.js"
 import { makeConnections } from "../../agentRpc/Connections.js"
@@ -98,7 +98,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           const answer = yield* attachByteStream(request, right, (socket, held) => {
             hasBegun = true
             return Effect.gen(function* () {
-              yield* Effect.addFinalizer(() => Effect.sync(isStored))
+              yield* acquired(() => isStored)
               yield* connected(agent.agent_id, (why) => socket.end(Exit.fail(why)))
               yield* serveAgent({ socket, held, actor, agent, version, isAgent, offers, isStored })
             })

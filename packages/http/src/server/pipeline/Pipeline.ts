@@ -8,7 +8,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { makeRecording } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
+import { flat, type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, Either, Exit, Option, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Route } from "../../contract/Route.js"
@@ -75,7 +75,7 @@ const infoReader = (settings: HttpSettings, isRecording: boolean) => {
   const readCredential = credentialReader(settings)
   const clientAddress = clientAddressOf(settings.trustedProxies)
   return (request: Request, target: Target, peer: string, visit: Visit | undefined, app: AppPath | undefined): RequestInfo => ({
-    id: visit?.requestId ?? Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
+    id: visit?.requestId ?? Uuid.Uuid.make(flat(randomUUID()), { disableValidation: true }),
     ip: visit?.ip ?? clientAddress(peer, request.headers),
     userAgent: request.headers["user-agent"] ?? "",
     visit,
