@@ -23,9 +23,9 @@ export const firstSession = async (baseUrl) => {
 /** Starts the service on an empty database and makes its first user, who owns the deployment. */
 export const startDeployment = async (
   storage,
-  { bench, isEntitled = false, isLimited = false, hasTerraform = false, tracing = false, nodeArguments } = {}
+  { isEntitled = false, isLimited = false, hasTerraform = false, tracing = false, nodeArguments } = {}
 ) => {
-  const server = await startServer({ kind: "atelier", isEntitled, isLimited, hasTerraform, storage, tracing }, { bench, nodeArguments })
+  const server = await startServer({ kind: "atelier", isEntitled, isLimited, hasTerraform, storage, tracing }, { nodeArguments })
   const baseUrl = `http://127.0.0.1:${server.port}`
   const token = await firstSession(baseUrl)
   let workspaces = 0

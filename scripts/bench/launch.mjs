@@ -14,10 +14,10 @@ const checkout = new URL("../../", import.meta.url)
 const longestStart = 60_000
 const longestEnd = 20_000
 
-/** Former commits have the standalone server among the examples. */
+/** Former commits have the standalone server as a module, or among the examples. */
 const programOf = (from) => {
-  const paths = ["packages/atelier/dist/program.js", "examples/standalone/dist/program.js"].map((path) =>
-    fileURLToPath(new URL(path, from))
+  const paths = ["packages/atelier/dist/program.cjs", "packages/atelier/dist/program.js", "examples/standalone/dist/program.js"].map(
+    (path) => fileURLToPath(new URL(path, from))
   )
   return paths.find((path) => existsSync(path)) ?? paths[0]
 }

@@ -3,16 +3,16 @@ import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { flagsOf } from "../flags.mjs"
 
-const here = new URL("./", import.meta.url)
+const checkout = new URL("../../", import.meta.url)
 
 /** What was started and not yet stopped; nothing of it outlives the run. */
 const running = new Set()
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")))
 
-/** Starts a server of a kind of the `server.mjs` in `bench`, a URL. `ask` sends it one of its commands. */
-export const startServer = async (options, { bench = here, nodeArguments = [] } = {}) => {
-  const child = fork(fileURLToPath(new URL("server.mjs", bench)), [JSON.stringify(options)], {
-    execArgv: ["--expose-gc", ...flagsOf(new URL("../../", bench)), ...nodeArguments],
+/** Starts a server of a kind of `server.mjs`. `ask` sends it one of its commands. */
+export const startServer = async (options, { nodeArguments = [] } = {}) => {
+  const child = fork(fileURLToPath(new URL("server.mjs", import.meta.url)), [JSON.stringify(options)], {
+    execArgv: ["--expose-gc", ...flagsOf(checkout), ...nodeArguments],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: { ...process.env, NODE_ENV: "production" }
   })

@@ -12,7 +12,7 @@ import { WebSocket } from "ws"
 import { flagsOf } from "../flags.mjs"
 
 const checkout = new URL("../../", import.meta.url)
-const program = fileURLToPath(new URL("packages/atelier/dist/program.js", checkout))
+const program = fileURLToPath(new URL("packages/atelier/dist/program.cjs", checkout))
 const account = { email: "admin@example.com", password: "SomeSecurePassword!" }
 
 /** Starts the standalone server on an empty database, and makes its first user, who owns the deployment. */

@@ -31,10 +31,10 @@ const cachedCode = (url, source) => {
   }
 }
 
-/** A script as a function of what Node gives a module, with its compiled code if there is any. */
-export const compiled = (url, bytes, cachedData) =>
-  // The bundler writes no other characters than those of ASCII
-  new vm.Script(`(function (module, exports, require, importMeta) {${bytes.latin1Slice()}\n})`, {
+/** A script, which is a function of what Node gives a module, with its compiled code if there is any. */
+const compiled = (url, bytes, cachedData) =>
+  // The bundler writes no other characters than those of ASCII, and the function around the script: a text put together here would be copied
+  new vm.Script(bytes.latin1Slice(), {
     filename: fileURLToPath(url),
     cachedData,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER

@@ -59,6 +59,13 @@ const asScript = {
   logOverride: { "empty-import-meta": "silent" }
 }
 
+/** A script that `load.mjs` runs, with the function around it. */
+const asLoaded = {
+  ...asScript,
+  banner: { js: "(function (module, exports, require, importMeta) {" },
+  footer: { js: "})" }
+}
+
 /** The launcher of a program that starts often: Node takes 7 ms of processor time to make its loader of modules, which a script does without. */
 const asLauncher = {
   format: "cjs",
@@ -123,6 +130,15 @@ const agentParts = {
   }
 }
 
+/** Has the server load the library of patterns with the first one: its tables are a twentieth of all that a start would load. */
+const patternsLater = {
+  name: "patterns-later",
+  setup: ({ onResolve }) => {
+    const path = join(root, "scripts/bundle/re2js.mjs")
+    onResolve({ filter: /^re2js$/ }, ({ kind }) => (kind === "import-statement" ? { path } : undefined))
+  }
+}
+
 const partOf = (name) => `program-${name}.cjs`
 
 const programParts = {
@@ -141,7 +157,7 @@ const agentScript = "packages/agent/dist/program-run.cjs"
 
 const programs = [
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/program.cjs", options: { ...asLauncher, plugins: [launcher("run")] } },
-  { from: "packages/agent/dist/run.js", to: agentScript, options: { ...asScript, plugins: [...asScript.plugins, agentParts] } },
+  { from: "packages/agent/dist/run.js", to: agentScript, options: { ...asLoaded, plugins: [...asScript.plugins, agentParts] } },
   { from: "packages/agent/dist/ssh/server.js", to: "packages/agent/dist/program-ssh.cjs", options: asScript },
   // What workspaces on other machines download has to be one file
   {
@@ -151,13 +167,14 @@ const programs = [
   },
   {
     from: "packages/atelier/dist/main.js",
-    to: "packages/atelier/dist/program.js",
-    options: { ...asModule, plugins: [launcher("commands"), commandLine] }
+    to: "packages/atelier/dist/program.cjs",
+    // The command line is a module
+    options: { ...asLauncher, supported: {}, plugins: [launcher("commands"), commandLine] }
   },
   {
     from: "packages/atelier/dist/commands.js",
     to: script,
-    options: { ...asScript, plugins: [...asScript.plugins, programParts, ownFilesBeside] }
+    options: { ...asLoaded, plugins: [...asScript.plugins, programParts, patternsLater, ownFilesBeside] }
   },
   {
     // The program, and what other programs import: both load what a command needs with its first use

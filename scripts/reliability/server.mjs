@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { pack } from "tar-stream"
 import { WebSocket } from "ws"
 
-export const program = fileURLToPath(new URL("../../packages/atelier/dist/program.js", import.meta.url))
+export const program = fileURLToPath(new URL("../../packages/atelier/dist/program.cjs", import.meta.url))
 
 export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")

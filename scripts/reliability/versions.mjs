@@ -1,5 +1,5 @@
 // Upgrades a deployment from one version to this one, and measures what clients notice: `npm run build && node scripts/reliability/versions.mjs --former PROGRAM`.
-// PROGRAM is the program of the version before, such as packages/atelier/dist/program.js of a clone that stands at it.
+// PROGRAM is the program of the version before, such as packages/atelier/dist/program.cjs of a clone that stands at it.
 // PostgreSQL: while clients call a server of the former version without pause, one of this version starts beside it and migrates the database. Clients then
 // call both, and both run workspaces. The former one ends at last, and does not start again. SQLite: one server follows the other.
 // Exits with 1 if a call or a build failed, if something is missing afterwards, or if the former version starts on the newer database.

@@ -21,6 +21,10 @@ if (word === "--version" || (word === "serve" && words[1] === "--version")) {
 }
 // The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
 if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
-const { isOwn } = await import("./words.js")
-const { run } = isOwn(words) ? await import("./commands.js") : await import("@atelier/cli")
-process.exit(await run(words))
+
+const run = async (): Promise<number> => {
+  const { isOwn } = await import("./words.js")
+  const { run } = isOwn(words) ? await import("./commands.js") : await import("@atelier/cli")
+  return run(words)
+}
+void run().then((code) => process.exit(code))

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { within } from "./within.js"
 
 /** The program in this repository. */
-const built = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+const built = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
 
 const isFree = async (port: number): Promise<boolean> => {
   const server = createServer().listen(port, "127.0.0.1")

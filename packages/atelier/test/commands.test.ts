@@ -12,7 +12,7 @@ import { lastingEmptyDatabaseUrl } from "../../../test/store/databases.js"
 import { isOwn } from "../src/words.js"
 import { Server } from "./Server.js"
 
-const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
 
 let directory: string
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { request } from "node:http"
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { flagsOf } from "../../../scripts/flags.mjs"
 import { freePort, Server } from "./Server.js"
 
-const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
 
 let directory: string
 beforeAll(async () => {
@@ -61,16 +61,30 @@ describe("the compiled code that the build kept", () => {
     expect(await text(child.stderr)).toBe("rejected: false\n")
   })
 
+  // What Node says of itself differs from version to version
+  it.runIf(process.version.startsWith("v20."))("is taken of Node's own modules too, as `npm start` starts it", async () => {
+    const preload = join(directory, "preload.cjs")
+    await writeFile(
+      preload,
+      `const { internalBinding } = require("internal/test/binding")
+       const { getCacheUsage } = internalBinding("builtins")
+       process.once("exit", () => process.stderr.write([...getCacheUsage().compiledWithoutCache].join("\\n")))`
+    )
+    const { said } = await refusalOf(["--help"], [...flagsOf(checkout), "--no-warnings", "--expose-internals", "--require", preload])
+    const loaded = ["child_process", "crypto", "dns", "fs/promises", "http", "net", "os", "timers/promises", "tls", "vm"]
+    expect(loaded.filter((name) => said.split("\n").includes(name))).toStrictEqual([])
+  })
+
   it("is not taken for a script that was changed in place, at equal length", async () => {
     const script = pathToFileURL(join(directory, "patched.cjs")).href
     const look = `
       import { writeFileSync } from "node:fs"
       const { cacheOf, kept, load } = await import("${loader}")
       const url = new URL("${script}")
-      writeFileSync(url, "exports.answer = 'old'")
+      writeFileSync(url, "(function (module, exports) { exports.answer = 'old' })")
       writeFileSync(cacheOf(url), kept(url, load(url, import.meta).script.createCachedData()))
       const same = load(url, import.meta).script.cachedDataRejected
-      writeFileSync(url, "exports.answer = 'new'")
+      writeFileSync(url, "(function (module, exports) { exports.answer = 'new' })")
       console.log(same, load(url, import.meta).exports.answer)
     `
     expect(await printed(look)).toBe("false new\n")
@@ -104,7 +118,7 @@ describe("a command line", () => {
   }
 
   it("that asks for help is told the command as its user wrote it", async () => {
-    const start = { npm_lifecycle_event: "start", npm_lifecycle_script: "node scripts/start.mjs" }
+    const start = { npm_lifecycle_event: "start", npm_lifecycle_script: "node scripts/start.cjs" }
     expect(await said(["--help"])).toStrictEqual({ code: 0, text: "Usage: atelier [COMMAND] [options]" })
     expect(await said(["serve", "--help"], start)).toStrictEqual({ code: 0, text: "Usage: npm start -- [COMMAND] [options]" })
     expect(await said(["proxy", "--help"], { npm_lifecycle_event: "npx", npm_lifecycle_script: "atelier" })).toStrictEqual({

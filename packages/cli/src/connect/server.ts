@@ -12,7 +12,7 @@ import type { Session } from "../Session.js"
 const programOf = (): string | undefined => {
   for (const place of [import.meta.url, pathToFileURL(join(process.cwd(), "package.json")).href]) {
     try {
-      return join(dirname(createRequire(place).resolve("atelier/package.json")), "dist", "program.js")
+      return join(dirname(createRequire(place).resolve("atelier/package.json")), "dist", "program.cjs")
     } catch {
       continue
     }

@@ -11,7 +11,7 @@ import { intervalAfter } from "../../src/cluster/supervise.js"
 
 const supervisor = new URL("../../dist/cluster/supervise.js", import.meta.url).href
 const module = new URL("../../dist/cluster/index.js", import.meta.url).href
-const program = fileURLToPath(new URL("../../../atelier/dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../../../atelier/dist/program.cjs", import.meta.url))
 
 /** Runs a script as the first process, and `worker` as those that it starts. */
 const run = async (script: string, { worker = "", environment = {} }: { worker?: string; environment?: Record<string, string> } = {}) => {

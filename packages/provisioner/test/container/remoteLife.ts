@@ -11,7 +11,7 @@ import { patience } from "../../../atelier/test/within.js"
 import { type AgentServer, startAgentServer } from "../../../http/test/agents/AgentServer.js"
 import { oneDatabase } from "../../../../test/store/databases.js"
 
-const program = fileURLToPath(new URL("../../../atelier/dist/program.js", import.meta.url))
+const program = fileURLToPath(new URL("../../../atelier/dist/program.cjs", import.meta.url))
 
 /** A server that takes daemons, and a client of its owner. */
 export interface RemoteServer {

@@ -49,12 +49,14 @@ const maximumKept = 256
  * A JSON column, checked against a schema. Rows of a page mostly have the same text in it, such as `{}`: it is then read once, and they share the value.
  */
 export const json = <A, I>(schema: Schema.Schema<A, I>): Column<A> => {
-  const decode = Schema.decodeUnknownSync(Schema.parseJson(schema))
+  // Made with the first row: the decoders of all columns take a start several milliseconds
+  let decode: ((text: unknown) => A) | undefined
   let kept: { readonly text: string; readonly value: A } | undefined
   return {
     read: (given) => {
       const text = readText(given)
       if (kept?.text === text) return kept.value
+      decode ??= Schema.decodeUnknownSync(Schema.parseJson(schema))
       const value = decode(text)
       if (text.length <= maximumKept) kept = { text, value }
       return value

@@ -17,7 +17,7 @@ import { version as daemonVersion } from "../../../../provisioner/src/daemon/Ver
 const built = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
 /** The program `atelier` has the engines in itself. The daemon's own modules also find the packages of others, and take six times as long to start. */
-const bundle = [built("atelier/dist/program.js"), "provisionerd"]
+const bundle = [built("atelier/dist/program.cjs"), "provisionerd"]
 const modules = [built("provisioner/dist/daemon/main.js")]
 
 const Key = Schema.Struct({ key: Schema.String })
