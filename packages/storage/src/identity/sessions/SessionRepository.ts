@@ -1,74 +1,82 @@
 import { AllowListEntry } from "@atelier/core/access"
-import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
+import { type KeyLoginType, SessionRepository, type StoredSession } from "@atelier/core/identity"
 import { Effect, Schema } from "effect"
-import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
+import { bytes, json, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
 import { keptFirst } from "../../platform/Kept.js"
 import { applied, first, prepared, run } from "../../platform/Statement.js"
 import { readRights, selectRights } from "../Rights.js"
 import { organizationIdsOf, userColumns } from "../users/UserRepository.js"
 import { Remembered, service } from "@atelier/core/platform"
 import { Statements } from "../../platform/Statements.js"
+import { type WideColumns, type WideRows, wideRows } from "../../platform/WideRows.js"
 
 /** JSON stays text here: it is read when the rights are new. */
-const session = row({
+const columnsOfKey = {
   id: text(),
   user_id: uuid,
-  hashed_secret: bytes,
   last_used: timestamp,
   ip: text(),
   expires_at: timestamp,
   lifetime_seconds: number,
   login_type: text<KeyLoginType>(),
-  username: text(),
-  status: text<UserStatus>(),
-  deleted: boolean,
   audience: nullable(text()),
   dpop_jkt: nullable(text()),
-  rights: text(),
   scopes: text(),
   allow_list: text()
-})
+}
 
-const readAllowList = json(Schema.Array(AllowListEntry)).read
+const key = row(columnsOfKey)
 
 /** The columns of the user begin with this: the key has some of the same names. */
 const prefix = "u_"
 
-const columnsOfUser = { ...userColumns, organization_ids: uuids }
+const user = row(userColumns, prefix)
 
-const user = row(columnsOfUser, prefix)
+const selected: WideColumns = [
+  { name: "key_id", expression: "k.id" },
+  ...Object.keys(columnsOfKey).map((name) => ({ name, expression: `k.${name}` })),
+  ...Object.keys(userColumns).map((name) => ({ name: `${prefix}${name}`, expression: `u.${name}` }))
+]
 
-const namesOfUser = Object.keys(columnsOfUser).map((name) => `${prefix}${name}`)
+/** What databases make for the row, or answer as bytes. */
+const others = row({ hashed_secret: bytes, rights: text(), organization_ids: text() })
 
-/** Bytes of users that are kept: one whose row is as before is the same object, whose view and text may be kept. */
-const keptUsers = 2 ** 20
-
-const users = Remembered.make<ReturnType<typeof user>>(keptUsers)
-
-const userOf = (id: string, from: object): ReturnType<typeof user> =>
-  users.get(
-    id,
-    namesOfUser.map((name) => Reflect.get(from, name)),
-    () => user(from)
-  )
-
-const selectedUser = Object.keys(userColumns)
-  .map((name) => `u.${name} AS ${prefix}${name}`)
-  .join(", ")
+const readAllowList = json(Schema.Array(AllowListEntry)).read
 
 /** Sessions whose rows are kept at once: about four kilobytes each. */
 const keptSessions = 500
 
-const stored = (from: object): StoredSession => {
-  const { allow_list, rights, scopes, ...read } = session(from)
-  const isApp = read.login_type === "oauth2_provider_app"
-  let known: ReturnType<typeof user> | undefined
-  return {
-    ...read,
-    user: () => (known ??= userOf(read.user_id, from)),
-    rights: {
-      fingerprint: `${isApp ? "app" : ""}\n${rights}\n${scopes}\n${allow_list}`,
-      read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list), isApp })
+/** Bytes of keys and users that are kept. A user whose row is as before is the same object, whose view and text may be kept too. */
+const keptRecords = 2 ** 20
+
+/** Reads rows of sessions. */
+const sessionReader = ({ remembering }: WideRows): ((from: object) => StoredSession) => {
+  const records = remembering(keptRecords, (from) => ({ key: key(from), user: user(from) }))
+  const users = Remembered.make<ReturnType<StoredSession["user"]>>(keptRecords)
+  return (from) => {
+    const { key, user } = records(from)
+    const { hashed_secret, organization_ids, rights } = others(from)
+    const { allow_list, scopes } = key
+    const isApp = key.login_type === "oauth2_provider_app"
+    return {
+      id: key.id,
+      user_id: key.user_id,
+      hashed_secret,
+      last_used: key.last_used,
+      ip: key.ip,
+      expires_at: key.expires_at,
+      lifetime_seconds: key.lifetime_seconds,
+      login_type: key.login_type,
+      username: user.username,
+      status: user.status,
+      deleted: user.deleted,
+      audience: key.audience,
+      dpop_jkt: key.dpop_jkt,
+      user: () => users.get(user.id, [user, organization_ids], () => ({ ...user, organization_ids: uuids.read(organization_ids) })),
+      rights: {
+        fingerprint: `${isApp ? "app" : ""}\n${rights}\n${scopes}\n${allow_list}`,
+        read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list), isApp })
+      }
     }
   }
 }
@@ -77,12 +85,12 @@ export const layer = service(
   SessionRepository,
   Effect.gen(function* () {
     const sql = yield* Statements
+    const wide = wideRows(sql, selected)
+    const stored = sessionReader(wide)
     const byKeyId = prepared(
       sql,
       "text",
-      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience, k.dpop_jkt,
-          u.username, u.status, u.deleted, ${selectRights(sql)},
-          ${sql.literal(selectedUser)}, ${organizationIdsOf(sql)} AS ${sql.literal(`${prefix}organization_ids`)}
+      sql`SELECT ${sql.literal(wide.list)}, k.hashed_secret, ${selectRights(sql)}, ${organizationIdsOf(sql)} AS organization_ids
         FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`
     )
 
