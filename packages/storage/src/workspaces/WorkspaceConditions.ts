@@ -59,7 +59,8 @@ export const visibility = (sql: Statements, readable: AccessPredicate, requester
 /** The conditions a filter adds; none where it says nothing. */
 export const filterConditions = (
   sql: Statements,
-  { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">
+  { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">,
+  { isEach }: { readonly isEach: boolean }
 ): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
   const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
@@ -94,7 +95,7 @@ export const filterConditions = (
     ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
     ...when(filter.ids, (ids) => oneOf("w.id", ids)),
     ...when(filter.status, (status) => sql`w.latest_status = ${status}`),
-    ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, now, inactive)),
+    ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, { now, inactive, isEach })),
     ...when(filter.is_dormant, (value) => is(value, sql`w.is_dormant = TRUE`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),

@@ -72,7 +72,7 @@ const shortList = 1000
 export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
   const { requester } = query
   const { own, shared, whole, wholeByOrganization } = visibility(sql, query.readable, requester)
-  const filters = filterConditions(sql, query)
+  const { agent_status, ids, is_outdated, organization_id, owner_id, owner_username } = query.filter
   const seen = [whole, own, shared].filter((part) => part !== null)
   const isSeen = seen.length === 0 ? sql`1 = 0` : sql.or(seen.map((part) => sql`(${part})`))
   const live = (condition: Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
@@ -80,16 +80,21 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   // The databases do not know how few some rows are: they are told to begin with those, by the indexes of owners and of shares
   const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
   const isNarrow = whole === null && seen.length > 0
+  const isFew = isNarrow || owner_id !== undefined || owner_username !== undefined || ids !== undefined
+  const filters = filterConditions(sql, query, { isEach: isFew })
+  const eachFilters = filterConditions(sql, query, { isEach: true })
   const first = isNarrow
     ? sql`mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(seen.map(live))})`
     : sql`favorites AS MATERIALIZED (${live(isFavorite)})`
 
   const matchingFavorites = isNarrow
-    ? sql`FROM mine w WHERE ${sql.and([isFavorite, ...filters])}`
-    : sql`FROM favorites w WHERE ${sql.and([isSeen, ...filters])}`
-  const matching = isNarrow
-    ? sql`FROM mine w WHERE ${sql.and([sql`NOT w.deleted`, ...filters])}`
-    : sql`FROM workspaces w WHERE ${sql.and([sql`NOT w.deleted`, isSeen, ...filters])}`
+    ? sql`FROM mine w WHERE ${sql.and([isFavorite, ...eachFilters])}`
+    : sql`FROM favorites w WHERE ${sql.and([isSeen, ...eachFilters])}`
+  const matchingBy = (conditions: ReadonlyArray<Fragment>) =>
+    isNarrow
+      ? sql`FROM mine w WHERE ${sql.and([sql`NOT w.deleted`, ...conditions])}`
+      : sql`FROM workspaces w WHERE ${sql.and([sql`NOT w.deleted`, isSeen, ...conditions])}`
+  const matching = matchingBy(filters)
   const sought = sql`${first}, matching AS MATERIALIZED (SELECT w.* ${matching})`
 
   // Within one status the rank is the same; without it the index of statuses has the order
@@ -100,8 +105,8 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
       ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} ${limited(sql, slice)}`
 
   // Whole organizations are counted already, so a filter by organization leaves the count known
-  const { organization_id, ...others } = query.filter
-  const isCounted = wholeByOrganization !== null && filterConditions(sql, { ...query, filter: others }).length === 0
+  const others = { ...query.filter, organization_id: undefined }
+  const isCounted = wholeByOrganization !== null && filterConditions(sql, { ...query, filter: others }, { isEach: false }).length === 0
   const within = (column: string): Fragment =>
     organization_id === undefined ? sql`1 = 1` : sql`${sql.literal(column)} = ${organization_id}`
   const sums = [own, shared].flatMap((part) =>
@@ -118,13 +123,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     : undefined
   const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
-  const { agent_status, ids, is_outdated, owner_id, owner_username } = query.filter
-  const isSought =
-    !isNarrow &&
-    (agent_status !== undefined || is_outdated === true) &&
-    owner_id === undefined &&
-    owner_username === undefined &&
-    ids === undefined
+  const isSought = !isFew && (agent_status !== undefined || is_outdated === true)
 
   return {
     isSought,
@@ -139,7 +138,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
         )`
       }
       const isShort = isSought && count !== undefined && count <= shortList
-      const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matching} AND w.id`
+      const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matchingBy(eachFilters)} AND w.id`
       return sql`WITH ${isShort ? sought : first}, page AS (
         SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f
         UNION ALL SELECT * FROM (${part(1, sql`${rest} NOT IN (SELECT id FROM favorites)`, slices.rest)}) r

@@ -4,17 +4,22 @@ import { AgentRepository, type AgentStatus } from "@atelier/core/agents"
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, TestClock } from "effect"
 import { aBuild, aWorkspace } from "../../../../test/records/agentWorkspaces.js"
 import { anAgent, aResource } from "../../../../test/records/resources.js"
 import { databases } from "../../../../test/store/databases.js"
+import { planOf, statementsOf } from "../../../../test/store/statements.js"
 import { Statements } from "../../src/platform/Statements.js"
 import { agentServices } from "../agents/services.js"
 
 const resources = [aResource({ agents: [anAgent()] })]
 
 /** The names of an organization's workspaces, in the order of the list. */
-const namesOf = (organization_id: Uuid.Uuid, status: AgentStatus, { limit, offset } = { limit: 0, offset: 0 }) =>
+const namesOf = (
+  organization_id: Uuid.Uuid,
+  status: AgentStatus,
+  { limit = 0, offset = 0, owner_id }: { readonly limit?: number; readonly offset?: number; readonly owner_id?: Uuid.Uuid } = {}
+) =>
   Effect.gen(function* () {
     const { page } = yield* WorkspaceRepository
     const { count, workspaces } = yield* page({
@@ -24,7 +29,7 @@ const namesOf = (organization_id: Uuid.Uuid, status: AgentStatus, { limit, offse
       offset,
       now: yield* Timestamp.now,
       inactive: Duration.seconds(30),
-      filter: { organization_id, agent_status: [status] }
+      filter: { organization_id, owner_id, agent_status: [status] }
     })
     return { count, names: workspaces.map(({ name }) => name) }
   })
@@ -54,6 +59,29 @@ for (const [name, database] of databases) {
           expect(yield* namesOf(organization.id, "connected", { limit: 1, offset })).toStrictEqual({ count: 3, names: [expected] })
         }
         expect(yield* namesOf(organization.id, "connecting")).toStrictEqual({ count: 0, names: [] })
+      })
+    )
+
+    it.effect("finds those of one owner in every state, without a look at all agents", () =>
+      Effect.gen(function* () {
+        const { organization, owner } = yield* aConnectedWorkspace({ workspace: { name: "connected" } })
+        const gone = yield* aConnectedWorkspace({ organization, owner, workspace: { name: "disconnected" } })
+        yield* (yield* AgentRepository).disconnect(gone.agent.id, gone.agent.connection, yield* Timestamp.now)
+        for (const [name, connection_timeout_seconds] of [
+          ["connecting", 120],
+          ["timeout", 1]
+        ] as const) {
+          const stored = yield* aWorkspace({ organization, owner, workspace: { name } })
+          yield* aBuild(stored, { resources: [aResource({ agents: [anAgent({ connection_timeout_seconds })] })] })
+        }
+        yield* TestClock.adjust("2 seconds")
+        yield* aConnectedWorkspace({ organization })
+        for (const status of ["connected", "disconnected", "connecting", "timeout"] as const) {
+          const { statements, value } = yield* statementsOf(namesOf(organization.id, status, { owner_id: owner.id }))
+          expect(value).toStrictEqual({ count: 1, names: [status] })
+          const plans = yield* Effect.forEach(statements, planOf)
+          expect(plans.join("\n")).not.toMatch(/LIST SUBQUERY \d+\nSCAN a$/m)
+        }
       })
     )
 
