@@ -41,10 +41,13 @@ const refuseNode = ({ addresses, allowed_ips }: PeerNode, isAllowed: (address: s
 }
 
 /** Why an agent may not announce a node: it has its own addresses. */
-export const refuseAgentNode = (id: Uuid) => {
-  const own = new Set([...addressesOf(id), legacyAddress].map(canonical))
-  return (node: PeerNode): string | undefined => refuseNode(node, (address) => own.has(address))
-}
+export const refuseAgentNode =
+  (id: Uuid) =>
+  (node: PeerNode): string | undefined => {
+    // Few agents announce a node, and each connection would keep the addresses
+    const own = new Set([...addressesOf(id), legacyAddress].map(canonical))
+    return refuseNode(node, (address) => own.has(address))
+  }
 
 /** Why a client may not announce a node: it may have any single addresses. */
 export const refuseClientNode = (node: PeerNode): string | undefined => refuseNode(node, () => true)
