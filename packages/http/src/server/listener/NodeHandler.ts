@@ -11,6 +11,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Cause, Context, Effect, Exit, type Fiber, Runtime, RuntimeFlags, Scope, Stream } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
+import { flat } from "@atelier/core/platform"
 import * as Endings from "./Endings.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/Pipeline.js"
@@ -52,11 +53,18 @@ const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unkn
     Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
   )
 
+/** Sends the head of a response that goes on. Node keeps it, as the dozens of parts of which it was put together. */
+const sendHead = (target: ServerResponse): void => {
+  target.flushHeaders()
+  const head: unknown = Reflect.get(target, "_header")
+  if (typeof head === "string") flat(head)
+}
+
 /** Begins a body that goes on without the request's fiber. */
 const beginLive = (target: ServerResponse, { begin }: LiveBody): void => {
   // The client has gone: it would not go again
   if (target.destroyed) return
-  setImmediate(() => target.flushHeaders())
+  setImmediate(() => sendHead(target))
   const stop = begin({
     write: (part, done) => {
       if (target.write(part)) done()
