@@ -236,7 +236,8 @@ try {
   const closeTerminals = await phase("opening the terminals", () => openMany((index) => patiently(inTerminal, index), terminals))
   errors.delete("terminal")
   const client = clientOf(`http://127.0.0.1:${deployment.port}`, deployment.token)
-  const { id: template_id } = await makeTemplate(client, "held", "agents: []\n")
+  // Without builds there is no daemon that would import it
+  const template_id = building === 0 ? undefined : (await makeTemplate(client, "held", "agents: []\n")).id
   const builders = []
   for (let index = 0; index < building; index++) {
     const { id } = await workspaces.createWorkspace(client, { user: "me", body: { name: `held-${index}`, template_id } })
