@@ -3,6 +3,7 @@
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
 import { Context, Data, Deferred, Effect, type Layer, Scope, Stream } from "effect"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
 import { turnAfterStarted } from "../../platform/background/Turns.js"
@@ -61,13 +62,14 @@ export const rightTo = <A, E extends { readonly message: string }>(
     const granted = yield* permission()
     const opener = yield* CurrentActor
     ReadWithActor.forget(opener)
-    // Without the services of the request that opens the stream, which it would keep. Of those of what judges it, the options alone: a map of hundreds would be copied for each
-    // judgement, and a permission needs no other that has a default value
+    // Without the services of the request that opens the stream, which it would keep. Of those of what judges it, only those that have a default value and that permissions ask: a
+    // map of hundreds would be copied for each judgement
     const right = new StreamRight(opener, about, (actor) =>
       Effect.mapInputContext<A, E, CurrentActor, never>(Effect.suspend(permission), (judging) =>
         Context.make(CurrentActor, actor).pipe(
           Context.add(CheckRecorder, null),
-          Context.add(DeploymentOptions, Context.get(judging, DeploymentOptions))
+          Context.add(DeploymentOptions, Context.get(judging, DeploymentOptions)),
+          Context.add(Entitlements, Context.get(judging, Entitlements))
         )
       )
     )

@@ -7,6 +7,9 @@ const maximumOfRun = 1_000_000
 /** How long one batch is to take, in milliseconds: on SQLite, a request that comes meanwhile waits for its end. */
 const aimed = 4
 
+/** The longest pause between two batches, in milliseconds: a store that did not answer for minutes is not waited for as long again. */
+const longestPause = 1_000
+
 /** Fewer rows are not worth a statement. The first batch has as many. */
 const least = 50
 
@@ -19,10 +22,10 @@ interface Batch {
  * Rows of the batch after this one. One that took too long is followed by a smaller one, unless its rows are not what took the time: finding the first row
  * may take longer than deleting a hundred.
  */
-const sizeAfter = ({ limit, milliseconds }: Batch, before: Batch): number => {
+const sizeAfter = ({ limit, milliseconds }: Batch, before: Batch, most: number): number => {
   if (milliseconds < aimed / 2) return limit * 2
   if (milliseconds < aimed) return limit
-  const isCostFixed = limit > before.limit && milliseconds < before.milliseconds * 1.5
+  const isCostFixed = (limit > before.limit || limit === most) && milliseconds < before.milliseconds * 1.5
   return limit <= least || isCostFixed ? limit * 2 : Math.max(least, Math.floor((limit * aimed) / milliseconds))
 }
 
@@ -41,10 +44,10 @@ export const untilNotFull = <E, R>(most: number, batch: (limit: number) => Effec
       const done = yield* batch(limit)
       const milliseconds = Number((yield* Clock.currentTimeNanos) - begun) / 1e6
       count += done
-      yield* Effect.sleep(Duration.millis(milliseconds))
       if (done < limit) break
+      yield* Effect.sleep(Duration.millis(Math.min(milliseconds, longestPause)))
       const last = { limit, milliseconds }
-      limit = Math.min(most, sizeAfter(last, before))
+      limit = Math.min(most, sizeAfter(last, before, most))
       before = last
     }
     return count

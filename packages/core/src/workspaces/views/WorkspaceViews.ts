@@ -5,7 +5,7 @@ import type { BuildResource } from "../../agents/resources/BuildResource.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import { resourceView } from "../../agents/resources/ResourceView.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/licenses/Entitlements.js"
+import { Entitlements, type Licensed } from "../../deployment/licenses/Entitlements.js"
 import * as Remembered from "../../platform/collections/Remembered.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { jobStatus } from "../../provisioning/jobs/ProvisionerJob.js"
@@ -76,8 +76,10 @@ const make = Effect.gen(function* () {
   const viewer = Effect.gen(function* () {
     const { userId } = yield* CurrentActor
     const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
-    const features = yield* Entitlements
-    const enabled = templateFeatures.map((feature) => features.has(feature))
+    const licensed = yield* Entitlements
+    // Asked once: what is made of other answers than those compared would be kept for these
+    const enabled = templateFeatures.filter((feature) => licensed.has(feature))
+    const features: Licensed = { has: (feature) => enabled.some((one) => one === feature) }
     const { allowWorkspaceRenames } = context.options
     return (workspace: WorkspaceDetails, parts: BuildParts) => {
       const names = workspaceNames(workspace)

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { type Actor, CurrentActor, publishRightsChange, type RightEnded, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
-import { DeploymentOptions } from "@atelier/core/deployment"
+import { DeploymentOptions, Entitlements, requireFeature } from "@atelier/core/deployment"
 import { EventBus, Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Exit, Layer, Queue, Stream, TestClock } from "effect"
 import { expect } from "vitest"
@@ -97,6 +97,22 @@ describe("the right to a stream", () => {
       yield* Deferred.await(isOver)
       return Math.max(...judgedIn.values())
     }).pipe(Effect.provide(layer))
+
+  it.scoped("ends with the licensed feature that its permission needs", () => {
+    let isLicensed = true
+    const licensed = Layer.succeed(Entitlements, { has: () => isLicensed })
+    return Effect.gen(function* () {
+      const { openAbout } = aCaller()
+      const ended = yield* openAbout("thing", Effect.as(requireFeature("workspace_proxy"), "granted"))
+      yield* publishRightsChange({ user_id: userId })
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* size(ended)).toBe(0)
+      isLicensed = false
+      yield* publishRightsChange({ user_id: userId })
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* messageOf(ended)).toContain("workspace_proxy")
+    }).pipe(Effect.provide(Layer.provideMerge(layer, licensed)))
+  })
 
   it.scopedLive("lets other work have its turn while those of many credentials are judged", () =>
     Effect.gen(function* () {
