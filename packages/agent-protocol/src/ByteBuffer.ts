@@ -14,13 +14,13 @@ export class ByteBuffer {
     return this.length
   }
 
-  /** Adds bytes, which may not change afterwards. */
-  append(chunk: Uint8Array): void {
+  /** Adds bytes, which may not change afterwards unless they are copied. Returns whether they are. */
+  append(chunk: Uint8Array): boolean {
     if (this.length === 0 && fillsItsMemory(chunk)) {
       // A plain array, as it is otherwise: Node's buffers copy nothing where arrays do
       this.bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)
       this.length = chunk.length
-      return
+      return false
     }
     const needed = this.length + chunk.length
     if (needed > this.bytes.length) {
@@ -30,6 +30,7 @@ export class ByteBuffer {
     }
     this.bytes.set(chunk, this.length)
     this.length = needed
+    return true
   }
 
   /** Everything gathered; the buffer is empty afterwards and does not touch the answer again. */

@@ -14,6 +14,7 @@
  */
 export { makePauses, payloadsOf, TransportError, type Transport } from "./Transport.js"
 export { binaryFrames, BinaryMessages, takeBinary, writeTogether } from "./websocket/BinaryMessages.js"
+export * as Loans from "./Loans.js"
 export type { ByteStream, DirectStream } from "./ByteStream.js"
 export { type SocketOptions, socketOptions } from "./SocketOptions.js"
 

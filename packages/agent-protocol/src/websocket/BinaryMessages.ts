@@ -2,6 +2,7 @@
  * Binary messages of a WebSocket (RFC 6455 §5) as bytes whose borders carry no meaning. Libraries gather each message until it is whole, and send it as one piece: both
  * copy what comes in several pieces, which costs as much as to carry it.
  */
+import * as Loans from "../Loans.js"
 
 /** The first byte of a binary message that is one frame, without extensions. */
 const wholeBinary = 0x82
@@ -75,6 +76,7 @@ export class BinaryMessages {
 
   receive(chunk: Uint8Array): void {
     let offset = 0
+    let ofHeads = 0
     while (offset < chunk.length) {
       if (this.left > 0) {
         const from = offset
@@ -87,9 +89,11 @@ export class BinaryMessages {
         return
       } else {
         this.head[this.gathered++] = chunk[offset++] ?? 0
+        ofHeads += 1
         if (this.gathered >= 2 && this.gathered === this.headLength) this.decide()
       }
     }
+    Loans.giveBack(chunk.buffer, ofHeads)
   }
 
   private get lengthBytes(): number {
@@ -136,14 +140,20 @@ interface Source {
 
 /**
  * Has binary messages go to `take`, before the library that reads the connection's bytes. Returns whether it does: where other listeners read them too, all messages
- * remain with the library.
+ * remain with the library. `readBy` may read the connection in another way than by its events.
  */
-export const takeBinary = (source: Source, options: Omit<Options, "pass">): boolean => {
+export const takeBinary = (
+  source: Source,
+  options: Omit<Options, "pass">,
+  readBy?: (take: (bytes: Uint8Array) => void) => unknown
+): boolean => {
   const [library, ...others] = source.listeners("data")
   if (library === undefined || others.length > 0) return false
   const messages = new BinaryMessages({ ...options, pass: (bytes) => void library.call(source, bytes) })
   source.removeAllListeners("data")
-  source.on("data", (bytes) => messages.receive(bytes))
+  const take = (bytes: Uint8Array): void => messages.receive(bytes)
+  source.on("data", take)
+  readBy?.(take)
   return true
 }
 

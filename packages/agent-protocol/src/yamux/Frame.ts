@@ -1,4 +1,5 @@
 /** The yamux frame: a 12-byte big-endian header, followed by a payload on data frames only. Spec: agents-and-apps.md §13. */
+import * as Loans from "../Loans.js"
 
 export const frameVersion = 0
 export const headerLength = 12
@@ -85,6 +86,7 @@ export class Decoder {
         this.partial.set(bytes, this.gathered)
         this.gathered += bytes.length
         offset += bytes.length
+        Loans.giveBack(chunk.buffer, bytes.length)
         if (this.gathered === headerLength) yield this.header()
       }
     }

@@ -1,4 +1,5 @@
 import { Deferred, Duration, Effect, Exit } from "effect"
+import * as Loans from "../Loans.js"
 import { Backlog, maximumBacklog } from "./Backlog.js"
 import * as Frame from "./Frame.js"
 import { type Frame as OutboxFrame, Outbox } from "./Outbox.js"
@@ -101,7 +102,8 @@ export class Multiplexer implements StreamHost {
       const { fin, stream } = this.receiving
       // Otherwise it would be kept until the next one
       if (event.last) this.receiving = nothing
-      stream?.receive(event.bytes)
+      if (stream === undefined) Loans.giveBack(event.bytes.buffer, event.bytes.length)
+      else stream.receive(event.bytes)
       if (event.last && fin) stream?.receiveFin()
       return undefined
     }

@@ -1,4 +1,5 @@
 import { ByteBuffer } from "../ByteBuffer.js"
+import * as Loans from "../Loans.js"
 
 /** Bytes of a piece to which no more are joined. */
 const fullPiece = 32 * 1024
@@ -20,7 +21,7 @@ export class ReceivedBytes {
     const isOpen = last instanceof ByteBuffer && last.size < fullPiece
     const piece = isOpen ? last : new ByteBuffer()
     if (!isOpen) this.pieces.push(piece)
-    piece.append(bytes)
+    if (piece.append(bytes)) Loans.giveBack(bytes.buffer, bytes.length)
   }
 
   /** Takes the first bytes; empty if nothing was received. */

@@ -1,5 +1,6 @@
 import { Effect, Option, Stream } from "effect"
 import type { ByteStream, DirectStream } from "../ByteStream.js"
+import * as Loans from "../Loans.js"
 import * as Frame from "./Frame.js"
 import type { Outbox } from "./Outbox.js"
 import { ReceivedBytes } from "./ReceivedBytes.js"
@@ -238,7 +239,7 @@ export class YamuxStream implements ByteStream {
 
   /** @internal a piece of a data frame came. */
   receive(bytes: Uint8Array): void {
-    if (this.abandoned || this.broken !== undefined || this.receivedFin) return
+    if (this.abandoned || this.broken !== undefined || this.receivedFin) return Loans.giveBack(bytes.buffer, bytes.length)
     this.received.append(bytes, this.readable !== undefined)
     if (!this.host.hold(bytes.length)) this.resetBecause("The session holds too many unread bytes")
     this.wakeReader()

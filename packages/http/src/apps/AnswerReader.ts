@@ -3,6 +3,8 @@
  * answer. Bodies are passed on in the pieces in which they come.
  */
 
+import { Loans } from "@atelier/agent-protocol"
+
 /** Bytes of the heads of an answer: its own, and those of the interim answers before it. */
 const maximumHead = 64 * 1024
 
@@ -13,7 +15,7 @@ const maximumChunkLine = 16 * 1024
 export interface Receiver {
   /** Names and values in turn. */
   readonly head: (status: number, rawHeaders: ReadonlyArray<string>) => void
-  /** A piece of the body, which is part of a larger buffer. Nothing follows the last one. */
+  /** A piece of the body, which is part of a larger buffer. Nothing follows the last one. Who is done with it may give it back (`Loans`). */
   readonly data: (bytes: Uint8Array, isLast: boolean) => void
   /** The answer is whole. Says whether the connection may carry another one. */
   readonly end: (isReusable: boolean) => void
@@ -105,6 +107,8 @@ export class AnswerReader {
   private gathered = 0
   /** How many of them are not looked at again. */
   private searched = 0
+  /** Bytes of the chunk that is read which the receiver has. */
+  private passed = 0
   private left = 0
   private heads = 0
   private trailers = 0
@@ -115,14 +119,17 @@ export class AnswerReader {
     private readonly receiver: Receiver
   ) {}
 
-  /** Takes the next bytes of the connection. */
+  /** Takes the next bytes of the connection. Those that are not passed on as pieces of the body are given back. */
   take(chunk: Uint8Array): void {
+    const isJoined = this.gathered > 0
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    if (this.gathered > 0) bytes = this.joined(bytes)
+    if (isJoined) bytes = this.joined(bytes)
+    this.passed = 0
     let rest: Buffer | undefined = bytes
     while (rest !== undefined && rest.length > 0 && this.state !== "over") rest = this.step(rest)
     // Bytes that nothing has asked for
     if (this.state === "over" && rest !== undefined && rest.length > 0) this.isKept = false
+    Loans.giveBack(chunk.buffer, isJoined ? chunk.length : chunk.length - this.passed)
     if (this.state === "over") this.finish()
   }
 
@@ -171,7 +178,7 @@ export class AnswerReader {
 
   /** Gathers bytes until more come. An end that they lack may begin with `overlap` of them. */
   private gather(bytes: Buffer, overlap: number): undefined {
-    if (bytes.buffer !== this.room.buffer || bytes.byteOffset !== this.room.byteOffset) this.room = bytes
+    if (bytes.buffer !== this.room.buffer || bytes.byteOffset !== this.room.byteOffset) this.room = Buffer.from(bytes)
     this.gathered = bytes.length
     this.searched = Math.max(0, bytes.length - overlap)
     return undefined
@@ -196,7 +203,7 @@ export class AnswerReader {
       case "in chunk":
         return this.readBody(bytes)
       case "close":
-        this.receiver.data(bytes, false)
+        this.pass(bytes, false)
         return undefined
       case "chunk":
         return this.readChunkLine(bytes)
@@ -243,7 +250,7 @@ export class AnswerReader {
     const isWhole = this.left === 0 && this.state === "length"
     if (isWhole) this.state = "over"
     else if (this.left === 0) this.state = "behind chunk"
-    this.receiver.data(piece, isWhole)
+    this.pass(piece, isWhole)
     return piece.length === bytes.length ? undefined : bytes.subarray(piece.length)
   }
 
@@ -253,6 +260,11 @@ export class AnswerReader {
     if ((end < 0 ? bytes.length : end) > maximumChunkLine) return this.fail(notHttp)
     if (end >= 0) return bytes.toString("latin1", 0, end)
     return this.gather(bytes, lineEnd.length - 1)
+  }
+
+  private pass(piece: Buffer, isLast: boolean): void {
+    this.passed += piece.length
+    this.receiver.data(piece, isLast)
   }
 
   private readChunkLine(bytes: Buffer): Buffer | undefined {

@@ -8,6 +8,7 @@ import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { Effect, Runtime } from "effect"
 import * as Upgrades from "../server/connection/Upgrades.js"
+import { givesBack } from "../server/listener/LentBody.js"
 import { Draining } from "../server/operate/Draining.js"
 import type { Passing } from "../server/pipeline/AppServer.js"
 import type { AppMessages } from "./appMessages.js"
@@ -108,6 +109,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
         else leaveTo(() => failed(error instanceof AppFailed ? error : failureOf(error)))
       }
       let last: Uint8Array | undefined
+      const whenSent = givesBack(client)
       /** A host's middleware may have replaced methods of the response. */
       const sending = (send: () => void): void => {
         if (isOver) return
@@ -134,7 +136,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
           data: (bytes, isLast) => {
             hasBody = true
             if (isLast) last = bytes
-            else sending(() => void (client.write(bytes) || client.writableLength < maximumUnsent || opened.pause()))
+            else sending(() => void (client.write(bytes, whenSent(bytes)) || client.writableLength < maximumUnsent || opened.pause()))
           },
           end: () => {
             connection = undefined

@@ -1,6 +1,6 @@
 /** Sends a request without a body to an app that speaks HTTP without TLS, on a connection of an earlier request if there is one. */
 import { Effect, Scope } from "effect"
-import { Readable } from "node:stream"
+import { LentBody } from "../server/listener/LentBody.js"
 import { AppFailed, failureOf } from "./appReach.js"
 import type { Answer, Exchange } from "./forward.js"
 import type { Opening, PlainConnection, PlainConnections } from "./PlainConnections.js"
@@ -19,7 +19,7 @@ export const plainExchange = (
     let connection: PlainConnection | undefined
     let giveUpOpening = (): void => undefined
     let isOver = false
-    const body = new Readable({ read: () => connection?.resume() })
+    const body = new LentBody({ read: () => connection?.resume() })
     // What happens after the head ends the body, which may have no reader any more
     body.on("error", () => undefined)
     /** Ends the exchange, and an unread body. */

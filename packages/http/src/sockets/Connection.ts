@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
 import { SocketClosed } from "./closing.js"
 import { arrived } from "./heartbeat.js"
+import { readLent } from "./lentReads.js"
 import { sender } from "./sender.js"
 import { closing } from "./upgrade.js"
 
@@ -99,7 +100,10 @@ export const open = (
     webSocket.emit(arrived)
     arrive(bytes, bytes.length)
   }
-  const isTaken = isStream && connection !== undefined && takeBinary(connection, { isMasked: !isClient, take: takePiece })
+  const isTaken =
+    isStream &&
+    connection !== undefined &&
+    takeBinary(connection, { isMasked: !isClient, take: takePiece }, (take) => readLent(connection, take))
   webSocket.on("message", (data: RawData, isBinary) => {
     // The library is given what is unread at the end, which may begin within a message
     if (isTaken && connection.destroyed) return

@@ -1,8 +1,11 @@
 /** What apps and their visitors may take: streams, bytes and time. agents-and-apps.md §19. */
 import { maximumStreams } from "@atelier/core/network"
 import { Effect, Exit, Scope } from "effect"
+import { randomBytes, randomInt } from "node:crypto"
+import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
+import { setImmediate } from "node:timers/promises"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { anApp } from "../../../../test/records/resources.js"
 import { type AgentServer, describeAgentInterface } from "../agents/AgentServer.js"
@@ -82,6 +85,44 @@ describeAgentInterface("an app", (server) => {
       most = Math.max(most, written - received)
     }
     expect([received, most < limit]).toStrictEqual([total, true])
+  })
+
+  it("brings each visitor the bytes that it was asked for, also beside those who stop or leave", async () => {
+    const bytes = randomBytes(8_000_000)
+    const port = await webApp(({ url }, response) => {
+      const from = Number(url?.slice(1))
+      // In chunks, or with its length
+      if (from % 2 === 0) response.setHeader("content-length", bytes.length - from)
+      for (let at = from; at < bytes.length;) {
+        const to = Math.min(bytes.length, at + randomInt(1, 200_000))
+        response.write(bytes.subarray(at, to))
+        at = to
+      }
+      response.end()
+    })
+    const { path } = await anAppAt(server(), `http://localhost:${port}`)
+    const download = async (from: number): Promise<boolean> => {
+      const pieces: Array<Buffer> = []
+      for await (const piece of await open(server(), `${path}${from}`)) {
+        pieces.push(piece)
+        if (from % 3 === 0) await setImmediate()
+      }
+      return Buffer.concat(pieces).equals(bytes.subarray(from))
+    }
+    const stopped = await open(server(), `${path}0`)
+    const left = async (from: number): Promise<void> => {
+      const response = await open(server(), `${path}${from}`)
+      response.on("error", () => undefined).once("data", () => void response.destroy())
+      await once(response, "close")
+    }
+    const froms = Array.from({ length: 12 }, (_, at) => 100_000 * at + at)
+    expect(await Promise.all([...froms.map(download), ...froms.map(left)])).toStrictEqual([
+      ...froms.map(() => true),
+      ...froms.map(() => undefined)
+    ])
+    const rest: Array<Buffer> = []
+    for await (const piece of stopped) rest.push(piece)
+    expect(Buffer.concat(rest).equals(bytes)).toBe(true)
   })
 
   it("gives way to a page without a free stream of its agent", async () => {

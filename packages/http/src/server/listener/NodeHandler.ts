@@ -15,6 +15,7 @@ import { flat } from "@atelier/core/platform"
 import * as Endings from "./Endings.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/Pipeline.js"
+import { givesBack, LentBody } from "./LentBody.js"
 import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
 import { RequestServices } from "../connection/RequestServices.js"
@@ -87,10 +88,11 @@ const liveBodyEnds = (target: ServerResponse, response: Response): Effect.Effect
 const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     const over = (): void => resume(Effect.void)
+    const whenSent = source instanceof LentBody ? givesBack(target) : () => undefined
     let hasBegun = false
     source.on("data", (part: Uint8Array) => {
       hasBegun = true
-      if (!target.write(part)) source.pause()
+      if (!target.write(part, whenSent(part))) source.pause()
     })
     source.once("end", () => void target.end())
     // The end of the connection follows, and is what counts
