@@ -1,4 +1,5 @@
 /** Statements that PostgreSQL reads and plans once per connection. */
+import { plannedAnew } from "@atelier/storage"
 import type { EventEmitter } from "node:events"
 import pg from "pg"
 import { types } from "./Types.js"
@@ -16,7 +17,7 @@ const usesUntilPrepared = 5
 const idleUses = 10_000
 
 export interface Names {
-  /** Answers the name under which a text is prepared, if it is used often enough. No two texts ever have the same name. */
+  /** Answers the name under which a text is prepared, if it is used often enough, and has a plan that serves all its uses. No two texts ever have the same name. */
   readonly nameOf: (text: string) => string | undefined
   /** How many names were taken from their texts. */
   readonly takenBack: () => number
@@ -56,6 +57,7 @@ export const makeNames = (limits: { readonly names: number; readonly idleUses: n
         names.set(text, known)
         return known.name
       }
+      if (text.includes(plannedAnew)) return undefined
       const usesOfText = (counted.get(text) ?? 0) + 1
       counted.delete(text)
       if (usesOfText >= usesUntilPrepared && makeRoom()) {

@@ -14,6 +14,10 @@ const withIndexes = 600
 /** One that adds columns to a table, and the last before it. */
 const withColumns = 610
 
+/** One that needs an extension, and the last before it. */
+const beforeNameParts = 620
+const withNameParts = 630
+
 const madeIndexes = [
   "workspace_builds_by_version_and_creation",
   "workspaces_in_order_with_version",
@@ -126,6 +130,24 @@ describe("indexes of a PostgreSQL database in use", () => {
       yield* ask(writer, "COMMIT")
       expect(yield* Effect.provide(migrateTo(withIndexes), server)).toHaveLength(1)
       expect(yield* found(other)).toStrictEqual(allValid)
+    })
+  )
+
+  it.scopedLive.each<readonly [string, ReadonlyArray<string>, string | null]>([
+    ["are made of the parts of names", [], "workspaces_name_parts"],
+    [
+      "are not made of the parts of names where the extension that they need is out of reach",
+      ["DROP EXTENSION pg_trgm CASCADE", "CREATE SCHEMA others", "CREATE EXTENSION pg_trgm SCHEMA others"],
+      null
+    ]
+  ])("%s", ([, prepared, index]) =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(beforeNameParts)
+      const client = yield* clientOf(url)
+      for (const statement of prepared) yield* ask(client, statement)
+      expect(yield* Effect.provide(migrateTo(withNameParts), server)).toHaveLength(1)
+      const made = yield* ask(client, "SELECT to_regclass('workspaces_name_parts')::text AS index")
+      expect(made.rows).toStrictEqual([{ index }])
     })
   )
 

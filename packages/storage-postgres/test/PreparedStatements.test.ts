@@ -1,3 +1,4 @@
+import { plannedAnew } from "@atelier/storage"
 import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
@@ -93,6 +94,7 @@ describe("the names of prepared statements", () => {
     expect(names.size).toBe(255)
     expect(names).not.toContain(name)
     expect(nameOf("a")).toBe(name)
+    expect(nameAfterUses(`a ${plannedAnew}`, 20)).toBeUndefined()
   })
 
   it("go from texts that are no longer used to those that are", () => {

@@ -56,13 +56,17 @@ export const visibility = (sql: Statements, readable: AccessPredicate, requester
   }
 }
 
-/** The conditions a filter adds; none where it says nothing. */
+/** Characters of a text that PostgreSQL's index of the parts of names finds. For shorter ones it would read all of that index. */
+const trigram = 3
+
+/** The conditions a filter adds; none where it says nothing. `isEach` tells that a few workspaces are looked at, or some in their order. */
 export const filterConditions = (
   sql: Statements,
   { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">,
   { isEach }: { readonly isEach: boolean }
 ): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
+  const unindexedName = sql.dialect({ postgres: () => sql`(w.name_key || '')`, sqlite: () => sql`w.name_key` })
   const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
     value === undefined ? [] : [condition(value)]
   const is = (value: boolean, condition: Fragment): Fragment => (value ? condition : sql`NOT (${condition})`)
@@ -90,7 +94,7 @@ export const filterConditions = (
       filter.owner_username,
       (username) => sql`w.owner_id = (SELECT id FROM users WHERE lower(username) = lower(${username}) AND NOT deleted)`
     ),
-    ...when(filter.name, (name) => contains(sql, sql`w.name_key`, name.toLowerCase())),
+    ...when(filter.name, (name) => contains(sql, isEach || name.length < trigram ? unindexedName : sql`w.name_key`, name.toLowerCase())),
     ...when(filter.template_ids, (ids) => oneOf("w.template_id", ids)),
     ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
     ...when(filter.ids, (ids) => oneOf("w.id", ids)),

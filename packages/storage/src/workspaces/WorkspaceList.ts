@@ -4,6 +4,7 @@
  */
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { filterConditions, visibility } from "./WorkspaceConditions.js"
+import { withPlanOfItsOwn } from "../platform/Contains.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
 import type { Fragment, Query, Statements } from "../platform/Statements.js"
 
@@ -55,7 +56,7 @@ export interface WorkspaceList {
   readonly total: Query
   /** The length of the list where the database keeps it, within a statement that begins with `page`. */
   readonly knownCount: Fragment | undefined
-  /** Whether few of many workspaces may match, and no index has them in the list's order: it is counted before its first page is read. */
+  /** Whether few of many workspaces may match, and no index has them in the order of the list: it is counted before its first page is read. */
   readonly isSought: boolean
   /**
    * A `WITH` clause that names the rows `page`: ids with the columns that order them. `count` is the length of the list, if it is known: a short list is
@@ -69,10 +70,13 @@ export interface WorkspaceList {
 /** Workspaces of a list that is sought as a whole. A longer one of a million fills a page of 25 with the first 25,000 in the order. */
 const shortList = 1000
 
+/** The same for those with a part of a name, which an index leads to: more of them are read in the time in which a page of their order is. */
+const shortListOfNames = 5000
+
 export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
   const { requester } = query
   const { own, shared, whole, wholeByOrganization } = visibility(sql, query.readable, requester)
-  const { agent_status, ids, is_outdated, organization_id, owner_id, owner_username } = query.filter
+  const { agent_status, ids, is_outdated, name: namePart, organization_id, owner_id, owner_username } = query.filter
   const seen = [whole, own, shared].filter((part) => part !== null)
   const isSeen = seen.length === 0 ? sql`1 = 0` : sql.or(seen.map((part) => sql`(${part})`))
   const live = (condition: Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
@@ -123,11 +127,13 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     : undefined
   const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
-  const isSought = !isFew && (agent_status !== undefined || is_outdated === true)
+  // SQLite has no index of the parts of names: it reads all names, in whatever order
+  const isNameSought = sql.dialect({ postgres: () => namePart !== undefined, sqlite: () => false })
+  const isSought = !isFew && (agent_status !== undefined || is_outdated === true || isNameSought)
 
   return {
     isSought,
-    total: sql`WITH ${first} SELECT ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
+    total: sql`WITH ${first} SELECT ${namePart === undefined ? sql`` : withPlanOfItsOwn(sql)} ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
     knownCount,
     page: (slices, count) => {
       // All of them are at hand
@@ -137,7 +143,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
           ORDER BY part, ${order("w", "ASC")} ${limited(sql, { limit: slices.size, offset: query.offset })}
         )`
       }
-      const isShort = isSought && count !== undefined && count <= shortList
+      const isShort = isSought && count !== undefined && count <= (isNameSought ? shortListOfNames : shortList)
       const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matchingBy(eachFilters)} AND w.id`
       return sql`WITH ${isShort ? sought : first}, page AS (
         SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f

@@ -1,7 +1,7 @@
 import { UserDirectoryRepository, type UserFilter, type UserQuery } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
-import { contains } from "../../platform/Contains.js"
+import { contains, withPlanOfItsOwn } from "../../platform/Contains.js"
 import { dialectOf, unindexed } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
 import { number, row, uuid } from "../../platform/Row.js"
@@ -39,7 +39,7 @@ export const userConditions = (sql: Statements, filter: UserFilter): ReadonlyArr
   const { boolean: bool } = dialectOf(sql)
   const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
     value === undefined ? [] : [condition(value)]
-  const holds = (column: string, part: string) => contains(sql, sql.literal(`lower(u.${column})`), part)
+  const holds = (column: string, part: string) => sql`${contains(sql, sql.literal(`lower(u.${column})`), part)} ${withPlanOfItsOwn(sql)}`
   const anyRole = (roles: ReadonlyArray<string>) =>
     sql.dialect({
       postgres: () => sql`jsonb_exists_any(u.rbac_roles, ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(roles)} AS jsonb))))`,
