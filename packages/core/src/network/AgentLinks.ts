@@ -1,5 +1,5 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Array as Arr, Context, Effect, Option, Scope } from "effect"
+import { Array as Arr, Context, Effect, Fiber, Option, Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
 import { nextTurn } from "../platform/background/Turns.js"
@@ -43,6 +43,9 @@ export interface LinkedAgent {
 /** How often a process tells again which agents it has: what it has told goes when the store has not heard of it for half an hour. */
 const retold = "5 minutes"
 
+/** How soon links are told again of which the store did not hear. */
+const retried = "5 seconds"
+
 /** Links that are told again together. Other work has its turn between two such statements. */
 const toldAtOnce = 250
 
@@ -64,7 +67,10 @@ export interface AgentLinksService {
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
   const { aliveSince, id: replica_id } = yield* Replicas
+  const scope = yield* Effect.scope
   const links = new Map<Uuid, Array<Linked>>()
+  /** Agents of whose links the store did not hear. */
+  const untold = new Set<Uuid>()
   const streams = new Map<Uuid, number>()
 
   const add = (agent: Uuid, linked: Linked): void => {
@@ -100,6 +106,23 @@ const make = Effect.gen(function* () {
   const tellAllAgain = Effect.suspend(() => Background.each("agent_link", Arr.chunksOf(links.keys(), toldAtOnce), tellAgain))
   yield* Background.repeat("agent_link", Effect.delay(tellAllAgain, retold))
 
+  const remember = (agents: ReadonlyArray<Uuid>) => Effect.sync(() => agents.forEach((agent) => untold.add(agent)))
+  const tellUntold = (agents: ReadonlyArray<Uuid>) =>
+    Effect.suspend(() => {
+      // Before it is told: a newer link of the same agent may fail to be told meanwhile
+      for (const agent of agents) untold.delete(agent)
+      return Effect.tapErrorCause(tellAgain(agents), () => remember(agents))
+    })
+  const tellAllUntold = Effect.suspend(() => Effect.forEach(Arr.chunksOf(untold, toldAtOnce), tellUntold, { discard: true }))
+  yield* Background.repeat("agent_link", Effect.delay(tellAllUntold, retried))
+
+  const tellFirst = (agent: Uuid): Effect.Effect<void> =>
+    tell([agent]).pipe(
+      Effect.tapErrorCause(() => remember([agent])),
+      Effect.sandbox,
+      Effect.ignoreLogged
+    )
+
   const take = (agent: Uuid) =>
     Effect.suspend(() => {
       const open = streams.get(agent) ?? 0
@@ -118,18 +141,18 @@ const make = Effect.gen(function* () {
   return {
     offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
       Effect.gen(function* () {
-        const scope = yield* Effect.scope
+        const connection = yield* Effect.scope
         const connectedAt = yield* Timestamp.now
         const linked = { link, connectedAt }
         // `acquireRelease` would keep a copy of the fiber's references for each agent
         yield* Effect.uninterruptible(
           Effect.suspend(() => {
             add(agent, linked)
-            return Scope.addFinalizer(scope, remove(agent, linked))
+            return Scope.addFinalizer(connection, remove(agent, linked))
           })
         )
-        // An end of the connection waits for it
-        yield* Effect.uninterruptible(Effect.ignoreLogged(Effect.sandbox(tell([agent]))))
+        // The end of the connection does not wait for a store that is slow: what that notes late is forgotten
+        yield* Effect.flatMap(Effect.forkIn(Effect.uninterruptible(tellFirst(agent)), scope), Fiber.join)
       }),
 
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>

@@ -1,0 +1,89 @@
+import { ReplicaRepository } from "@atelier/core/deployment"
+import { AgentLinkRepository, AgentLinks, AgentUnreachable } from "@atelier/core/network"
+import { Cryptography, Ids, Locks, Uuid } from "@atelier/core/platform"
+import { expect, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+
+const agent = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000001")
+
+/** A store of links that can be away, or not answer. */
+const aStore = () => {
+  const told = new Set<Uuid.Uuid>()
+  const store: { readonly told: Set<Uuid.Uuid>; isAway: boolean; answer: Effect.Effect<void> } = {
+    told,
+    isAway: false,
+    answer: Effect.void
+  }
+  const layer = Layer.succeed(AgentLinkRepository, {
+    put: (links) =>
+      Effect.zipRight(
+        store.answer,
+        Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(() => links.forEach(({ agent_id }) => told.add(agent_id)))))
+      ),
+    remove: (id) => Effect.sync(() => void told.delete(id)),
+    holders: () => Effect.succeed([])
+  })
+  return { store, layer }
+}
+
+const links = (repository: Layer.Layer<AgentLinkRepository>) =>
+  Effect.map(
+    Layer.build(
+      AgentLinks.layer.pipe(
+        Layer.provide(repository),
+        Layer.provide(Layer.mock(ReplicaRepository, {})),
+        Layer.provide(Layer.mock(Locks, {})),
+        Layer.provide(Ids.layer.pipe(Layer.provide(Cryptography.layerWeb)))
+      )
+    ),
+    (context) => Effect.provide(AgentLinks, context)
+  ).pipe(Effect.flatten)
+
+const link = { open: () => new AgentUnreachable({ message: "It opens nothing." }) }
+
+it.scoped("tells of an agent soon after a store that was away when the agent connected", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const { offer } = yield* links(layer)
+    const connection = yield* Scope.make()
+    store.isAway = true
+    yield* Scope.extend(offer(agent, link), connection)
+    yield* TestClock.adjust("20 seconds")
+    store.isAway = false
+    yield* TestClock.adjust("10 seconds")
+    expect([...store.told]).toStrictEqual([agent])
+    yield* Scope.close(connection, Exit.void)
+    expect(store.told.size).toBe(0)
+  })
+)
+
+it.scoped("tells no more of an agent that has left before it was told of", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const { offer } = yield* links(layer)
+    const connection = yield* Scope.make()
+    store.isAway = true
+    yield* Scope.extend(offer(agent, link), connection)
+    yield* Scope.close(connection, Exit.void)
+    store.isAway = false
+    yield* TestClock.adjust("10 minutes")
+    expect(store.told.size).toBe(0)
+  })
+)
+
+it.scoped("has the end of a connection not wait for a store that does not answer, and forgets what that stores late", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const { offer } = yield* links(layer)
+    const connection = yield* Scope.make()
+    const answers = yield* Deferred.make<void>()
+    store.answer = Deferred.await(answers)
+    const offering = yield* Effect.forkIn(Scope.extend(offer(agent, link), connection), connection)
+    yield* Effect.yieldNow()
+    yield* Scope.close(connection, Exit.void)
+    expect(yield* Fiber.await(offering)).toSatisfy(Exit.isInterrupted)
+    yield* Deferred.succeed(answers, undefined)
+    yield* TestClock.adjust("1 second")
+    expect(store.told.size).toBe(0)
+  })
+)
