@@ -32,6 +32,9 @@ const prefix = "u_"
 
 const user = row(userColumns, prefix)
 
+/** The names of the user's columns in the row, with the id first. */
+const userNames = Object.keys(userColumns).map((name) => `${prefix}${name}`)
+
 const selected: WideColumns = [
   { name: "key_id", expression: "k.id" },
   ...Object.keys(columnsOfKey).map((name) => ({ name, expression: `k.${name}` })),
@@ -51,7 +54,13 @@ const keptRecords = 2 ** 20
 
 /** Reads rows of sessions. */
 const sessionReader = ({ remembering }: WideRows): ((from: object) => StoredSession) => {
-  const records = remembering(keptRecords, (from) => ({ key: key(from), user: user(from) }))
+  // Apart from their keys, so that a user with several has one record
+  const userRecords = Remembered.make<ReturnType<typeof user>>(keptRecords)
+  const userOf = (from: object) => {
+    const values = userNames.map((name) => Reflect.get(from, name))
+    return userRecords.get(String(values[0]), values, () => user(from))
+  }
+  const records = remembering(keptRecords, (from) => ({ key: key(from), user: userOf(from) }))
   const users = Remembered.make<ReturnType<StoredSession["user"]>>(keptRecords)
   return (from) => {
     const { key, user } = records(from)

@@ -14,7 +14,7 @@ import { join } from "node:path"
 import { anOrganization } from "../../../../../test/records/builders.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { runtime } from "../../../../../test/store/services.js"
-import { aSession } from "./aSession.js"
+import { anotherSession, aSession } from "./aSession.js"
 
 const sessionOf = (id: string) =>
   Effect.flatMap(SessionRepository, (sessions) => Effect.map(Effect.withTracerEnabled(sessions.byKeyId(id), false), Option.getOrThrow))
@@ -42,6 +42,20 @@ for (const [name, database] of databases) {
           created_at: yield* Timestamp.now
         })
         expect((yield* rightsOf(id)).memberships.map(({ organizationId }) => organizationId)).toContain(other.id)
+      })
+    )
+
+    it.effect("has the same user as another of the same user, as long as the user is as before", () =>
+      Effect.gen(function* () {
+        const first = yield* aSession
+        const second = yield* anotherSession(first.user)
+        const before = (yield* sessionOf(first.id)).user()
+        expect((yield* sessionOf(second)).user()).toBe(before)
+        expect((yield* sessionOf(first.id)).user()).toBe(before)
+        yield* (yield* AccountRepository).updateRoles({ ...first.user, rbac_roles: ["auditor"] })
+        const after = (yield* sessionOf(second)).user()
+        expect(after.rbac_roles).toStrictEqual(["auditor"])
+        expect((yield* sessionOf(first.id)).user()).toBe(after)
       })
     )
 
