@@ -1,9 +1,12 @@
 // Measures many agents that come back at once, as after the start of a server: `npm run build && node scripts/reliability/herd.mjs [--agents 2000] [--postgres]`.
-// All connect within the longest pause of an agent whose server was killed, fetch their manifests, and try again as agents do. Meanwhile a user asks who it is, and renames
-// itself. Prints when the agents were connected, and how long the user waited. Exits with 1 if a call of the user failed.
+// All connect within the longest pause of an agent whose server was killed, fetch their manifests, and try again as agents do. Meanwhile a user asks who it is, in a
+// process of its own, and renames itself. Prints when the agents were connected, the server's processor time, and how long the user waited. Exits with 1 if a call of the user
+// failed.
 import { AgentService, DrpcClient, Session } from "@atelier/agent-protocol"
 import { Effect, Logger } from "effect"
+import { fork } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Backoff from "../../packages/agent/dist/connection/Backoff.js"
 import { connect, emptyTraffic } from "../../packages/agent/dist/connection/WebSocketTransport.js"
@@ -66,38 +69,50 @@ try {
   const errors = new Map()
   const note = (name) => errors.set(name, (errors.get(name) ?? 0) + 1)
 
-  /** Milliseconds of the calls that a user makes one after the other until the load is over. */
-  const calls = async (method, path, body) => {
+  /** Milliseconds of each change of a name that a user makes, one after the other until the load is over. */
+  const rename = async () => {
     const times = []
     for (let number = 0; !load.isOver; number++) {
       const asked = performance.now()
-      const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2${path}`, {
-        method,
+      const answer = await fetch(`http://127.0.0.1:${deployment.port}/api/v2/users/me/profile`, {
+        method: "PUT",
         headers: { "Service-Session-Token": deployment.token, "Content-Type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body(number)) })
+        body: JSON.stringify({ username: "admin", name: `Number ${number}` })
       }).catch(() => undefined)
       await answer?.text()
-      if (answer?.status !== 200) note(`${method} ${path}: ${answer?.status ?? "no answer"}`)
+      if (answer?.status !== 200) note(`a change of a name: ${answer?.status ?? "no answer"}`)
       times.push(performance.now() - asked)
       await sleep(Math.max(0, 100 - times.at(-1)))
     }
     return times
   }
-  const reading = calls("GET", "/users/me")
-  const writing = calls("PUT", "/users/me/profile", (number) => ({ username: "admin", name: `Number ${number}` }))
+  const reads = []
+  // Beside the agents, their work would count as the server's
+  const probe = fork(fileURLToPath(new URL("probe.mjs", import.meta.url)), [`${deployment.port}`, deployment.token])
+  probe.on("message", ({ isAnswered, took }) => {
+    if (!isAnswered) note("GET /users/me")
+    reads.push(took)
+  })
+  const writing = rename()
   await sleep(2_000)
+  reads.length = 0
+  const before = await deployment.ask("cpu")
   const begun = performance.now()
   for (let index = 0; index < agents; index++)
     Effect.runFork(Effect.provide(anAgent(deployment.port, index, begun), Logger.remove(Logger.defaultLogger)))
   while (connected.length < agents && performance.now() - begun < longest) await sleep(50)
   load.isOver = true
+  probe.disconnect()
+  const after = await deployment.ask("cpu")
+  const processor = (after.user + after.system - before.user - before.system) / 1000
   const shown = (times) =>
     `half within ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, at most ${Math.max(...times).toFixed(0)} ms`
-  const [reads, writes] = [await reading, await writing]
+  const writes = await writing
   process.stdout.write(
     [
       `${connected.length} of ${agents} agents, ${values.postgres ? "PostgreSQL" : "SQLite"}: connected ${shown(connected)}`,
       `attempts that were refused: ${refused.size === 0 ? "none" : [...refused].map(([name, number]) => `${name} ${number}`).join(", ")}`,
+      `the server's processor time: ${(processor / 1000).toFixed(1)} s, ${(processor / connected.length).toFixed(1)} ms for each agent that connected`,
       `${reads.length} calls of users/me: ${shown(reads)}`,
       `${writes.length} changes of a name: ${shown(writes)}`,
       `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,

@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Option, Runtime, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import * as Admission from "./Admission.js"
 import { Draining } from "../operate/Draining.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/Pipeline.js"
@@ -66,6 +67,15 @@ const watched = Effect.map(
   ),
   ({ responses }) => responses
 )
+
+/** Seconds after which another process may answer in place of one that ends. */
+const afterRestart = 5
+
+/** Answers a request for another protocol without anything that costs time. */
+const refuseUpgrade = (socket: Duplex, retryAfter: number): void => {
+  const fields = `Connection: close\r\nRetry-After: ${retryAfter}\r\nContent-Length: 0`
+  socket.end(`HTTP/1.1 503 Service Unavailable\r\n${fields}\r\n\r\n`, () => socket.destroy())
+}
 
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
@@ -138,12 +148,13 @@ export const make = (
       response.once("finish", () => linger(request))
       listener(request, response)
     }
+    const enter = Admission.make()
     const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
       // Node hands the connection over at once, also where clients have not waited for the responses before
       const before = responseOn(socket)
       if (before !== undefined) return void before.once("close", () => socket.writable && upgrade(request, socket, head))
       if (draining) {
-        socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
+        refuseUpgrade(socket, afterRestart)
         return
       }
       // Answered like any other request unless its endpoint takes the connection up
@@ -174,7 +185,10 @@ export const make = (
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
-        upgrade(request, socket, head)
+        enter((request.url ?? "/").replace(/\?.*$/s, ""), {
+          begin: () => upgrade(request, socket, head),
+          refuse: (retryAfter) => refuseUpgrade(socket, retryAfter)
+        })
       },
       drain: (grace, { isReplaced = false } = {}) => {
         isLeaving = true
@@ -187,7 +201,8 @@ export const make = (
         return Runtime.runPromise(runtime)(isReplaced ? wait : Effect.zipRight(leave, wait))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
-        if (draining) return Response.json({ message: "The service is restarting." }, { status: 503, headers: { "Retry-After": "5" } })
+        if (draining)
+          return Response.json({ message: "The service is restarting." }, { status: 503, headers: { "Retry-After": `${afterRestart}` } })
         begin()
         hasUnseen = true
         return web(request, Context.make(PeerAddress, remoteAddress), end)

@@ -1,0 +1,76 @@
+/**
+ * Lets in requests for another protocol, one in each turn of the event loop. After the start of a server all its agents ask within a second. Node hands over all requests that
+ * have arrived in one turn: if each began there, the requests of users would wait until all agents are authenticated.
+ */
+
+/** Milliseconds that a request may have to wait by what is expected, and that it waits. Agents give up an attempt after 15 seconds. */
+const longestExpected = 8_000
+const longestWait = 12_000
+
+/** Milliseconds between two requests that are let in while others wait: as assumed at first, and as much as counts. */
+const firstPace = 5
+const longestPace = 50
+
+/** The share of the newest pause in what is expected. */
+const newestShare = 0.02
+
+/** Seconds after which a refused request may come again, at most. */
+const longestPause = 60
+
+/** What a request waits for. */
+export interface Entering {
+  readonly begin: () => void
+  /** Called in place of `begin` if the request would wait too long, or has. A refused one is to come again after so many seconds. */
+  readonly refuse: (retryAfter: number) => void
+}
+
+interface Waiting extends Entering {
+  readonly since: number
+}
+
+/** Makes what lets requests in. Those of one path wait for each other; the paths take turns, so that a user's terminal does not wait for all agents. */
+export const make = (): ((path: string, entering: Entering) => void) => {
+  const waiting = new Map<string, Array<Waiting>>()
+  let isScheduled = false
+  let pace = firstPace
+  let last: number | undefined
+  /** Until when requests that were refused are to come again: each at another time, or none would come before all do. */
+  let promisedUntil = 0
+
+  const schedule = (): void => {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(next)
+  }
+
+  const refuse = ({ refuse }: Entering, ahead: number, now: number): void => {
+    promisedUntil = Math.min(Math.max(promisedUntil, now + ahead * pace) + pace, now + longestPause * 1000)
+    refuse(Math.max(1, Math.round((promisedUntil - now) / 1000)))
+  }
+
+  const next = (): void => {
+    isScheduled = false
+    const [first] = waiting
+    if (first === undefined) return
+    const [path, those] = first
+    const entering = those.shift()
+    waiting.delete(path)
+    if (those.length > 0) waiting.set(path, those)
+    const now = performance.now()
+    if (last !== undefined) pace += (Math.min(longestPace, now - last) - pace) * newestShare
+    last = waiting.size > 0 ? now : undefined
+    if (waiting.size > 0) schedule()
+    if (entering === undefined) return
+    if (now - entering.since > longestWait) refuse(entering, 0, now)
+    else entering.begin()
+  }
+
+  return (path, entering) => {
+    const now = performance.now()
+    const those = waiting.get(path) ?? []
+    if (those.length * pace > longestExpected) return refuse(entering, those.length, now)
+    those.push({ begin: entering.begin, refuse: entering.refuse, since: now })
+    waiting.set(path, those)
+    schedule()
+  }
+}
