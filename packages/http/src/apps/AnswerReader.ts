@@ -11,6 +11,9 @@ const maximumHead = 64 * 1024
 /** Bytes of the line before a chunk, and of all lines behind the last one. */
 const maximumChunkLine = 16 * 1024
 
+/** How many times its own bytes a piece of a body may keep in memory while it waits for the client. A smaller piece is copied. */
+const maximumShare = 16
+
 /** Where what an answer says goes to. */
 export interface Receiver {
   /** Names and values in turn. */
@@ -263,6 +266,7 @@ export class AnswerReader {
   }
 
   private pass(piece: Buffer, isLast: boolean): void {
+    if (piece.length * maximumShare < piece.buffer.byteLength) return this.receiver.data(Buffer.from(piece), isLast)
     this.passed += piece.length
     this.receiver.data(piece, isLast)
   }

@@ -1,3 +1,4 @@
+import { Loans } from "@atelier/agent-protocol"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { AnswerReader } from "../../src/apps/AnswerReader.js"
@@ -50,6 +51,28 @@ describe("an answer of an app", () => {
         expect(read(pieces)).toMatchObject({ status: 200, body: "hello", isReusable: true })
       })
     )
+  })
+
+  it("keeps no memory of a read for a small piece that waits for its client", () => {
+    const waiting: Array<Uint8Array> = []
+    const receiver = { head: () => undefined, end: () => undefined, fail: () => undefined }
+    const reader = new AnswerReader(false, { ...receiver, data: (bytes) => void waiting.push(bytes) })
+    reader.take(Buffer.from(head("Content-Length: 100000")))
+    const memory = new Set<ArrayBufferLike>()
+    for (let count = 0; count < 50; count++) {
+      const slab = Loans.take()
+      if (slab === undefined) throw new Error("No memory is to be had.")
+      memory.add(slab.buffer)
+      slab.fill(count)
+      Loans.lend(slab, slab.length)
+      // What the same read brought for other streams has been passed on
+      Loans.giveBack(slab.buffer, slab.length - 100)
+      reader.take(slab.subarray(0, 100))
+    }
+    expect(memory.size).toBe(1)
+    // The memory has been written over since
+    expect(waiting.map((bytes) => Buffer.from(bytes).equals(Buffer.alloc(100, bytes[0])))).not.toContain(false)
+    expect(waiting.map(([first]) => first)).toStrictEqual(Array.from({ length: 50 }, (_, count) => count))
   })
 
   it("has no body where HTTP allows none", () => {
