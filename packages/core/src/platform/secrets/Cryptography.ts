@@ -3,13 +3,15 @@
  */
 import { Context, Effect, Layer } from "effect"
 
+const encoder = new TextEncoder()
+
 export class Cryptography extends Context.Tag("@atelier/core/Cryptography")<
   Cryptography,
   {
     /** Cryptographically secure random bytes. */
     readonly randomBytes: (length: number) => Effect.Effect<Uint8Array>
-    /** SHA-256 (FIPS 180-4): 32 bytes. */
-    readonly sha256: (data: Uint8Array) => Effect.Effect<Uint8Array>
+    /** SHA-256 (FIPS 180-4) of bytes, or of a text in UTF-8: 32 bytes. */
+    readonly sha256: (data: Uint8Array | string) => Effect.Effect<Uint8Array>
     /** PBKDF2-HMAC-SHA256 (RFC 8018 §5.2), computed off the event loop. */
     readonly pbkdf2Sha256: (options: {
       readonly password: Uint8Array
@@ -24,7 +26,7 @@ export class Cryptography extends Context.Tag("@atelier/core/Cryptography")<
     randomBytes: (length) => Effect.sync(() => globalThis.crypto.getRandomValues(new Uint8Array(length))),
     sha256: (data) =>
       Effect.map(
-        Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", owned(data))),
+        Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", typeof data === "string" ? encoder.encode(data) : owned(data))),
         (digest) => new Uint8Array(digest)
       ),
     pbkdf2Sha256: ({ iterations, length, password, salt }) =>
@@ -50,11 +52,8 @@ export const constantTimeEquals = (left: Uint8Array, right: Uint8Array): boolean
   return difference === 0
 }
 
-const encoder = new TextEncoder()
-
 /** SHA-256: a secret of 128 random bits and more needs no slow hash. */
-export const hashSecret = ({ sha256 }: Pick<Cryptography["Type"], "sha256">, secret: string): Effect.Effect<Uint8Array> =>
-  sha256(encoder.encode(secret))
+export const hashSecret = ({ sha256 }: Pick<Cryptography["Type"], "sha256">, secret: string): Effect.Effect<Uint8Array> => sha256(secret)
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
