@@ -186,7 +186,8 @@ export const make = (
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
         enter((request.url ?? "/").replace(/\?.*$/s, ""), {
-          begin: () => upgrade(request, socket, head),
+          // Clients that have given up meanwhile cost nothing
+          begin: () => void (socket.writable && upgrade(request, socket, head)),
           refuse: (retryAfter) => refuseUpgrade(socket, retryAfter)
         })
       },

@@ -108,6 +108,29 @@ describe("upgrades", () => {
     })
   )
 
+  it.scopedLive("of clients that are gone before their turn are not begun", () =>
+    Effect.gen(function* () {
+      const { upgrade } = yield* listen(Api, handlers)
+      const begun = (isGone: boolean) =>
+        Effect.async<boolean>((resume) => {
+          let isBegun = false
+          const socket = new PassThrough()
+          const request = new IncomingMessage(new Socket())
+          // The first that an answer asks for
+          Object.defineProperty(request, "method", {
+            get: () => {
+              isBegun = true
+              return "GET"
+            }
+          })
+          upgrade(request, socket, Buffer.alloc(0))
+          if (isGone) socket.destroy()
+          setTimeout(() => resume(Effect.succeed(isBegun)), 20)
+        })
+      expect([yield* begun(false), yield* begun(true)]).toStrictEqual([true, false])
+    })
+  )
+
   it.scopedLive("that are refused at the service's end may be reset by their clients", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
