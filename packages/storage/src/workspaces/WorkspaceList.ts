@@ -71,7 +71,7 @@ export interface WorkspaceList {
 const shortList = 1000
 
 /** The same for those with a part of a name, which an index leads to: more of them are read in the time in which a page of their order is. */
-const shortListOfNames = 5000
+const shortListOfNames = 20_000
 
 export const workspaceList = (sql: Statements, query: WorkspaceQuery): WorkspaceList => {
   const { requester } = query
