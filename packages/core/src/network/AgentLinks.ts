@@ -4,6 +4,7 @@ import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
 import { nextTurn } from "../platform/background/Turns.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
+import { afterwards } from "../platform/store/Transactor.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable, EngineDialer } from "./AgentDialer.js"
@@ -152,7 +153,7 @@ const make = Effect.gen(function* () {
           })
         )
         // The end of the connection does not wait for a store that is slow: what that notes late is forgotten
-        yield* Effect.flatMap(Effect.forkIn(Effect.uninterruptible(tellFirst(agent)), scope), Fiber.join)
+        yield* tellFirst(agent).pipe(Effect.uninterruptible, afterwards, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
       }),
 
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>
