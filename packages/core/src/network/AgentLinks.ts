@@ -44,8 +44,11 @@ export interface LinkedAgent {
 /** How often a process tells again which agents it has: what it has told goes when the store has not heard of it for half an hour. */
 const retold = "5 minutes"
 
-/** How soon links are told again of which the store did not hear. */
+/** How soon the store is told again what it did not hear. */
 const retried = "5 seconds"
+
+/** How long the end of a connection waits until the store has forgotten the link. */
+const forgottenWithin = "1 second"
 
 /** Links that are told again together. Other work has its turn between two such statements. */
 const toldAtOnce = 250
@@ -70,7 +73,7 @@ const make = Effect.gen(function* () {
   const { aliveSince, id: replica_id } = yield* Replicas
   const scope = yield* Effect.scope
   const links = new Map<Uuid, Array<Linked>>()
-  /** Agents of whose links the store did not hear. */
+  /** Agents of which the store may note something else than what is there: a link that it did not hear of, or one that has ended. */
   const untold = new Set<Uuid>()
   const streams = new Map<Uuid, number>()
 
@@ -78,7 +81,20 @@ const make = Effect.gen(function* () {
     links.set(agent, [...(links.get(agent) ?? []), linked])
   }
 
-  const forget = (agent: Uuid): Effect.Effect<void> => Effect.ignoreLogged(Effect.sandbox(repository.remove(agent, replica_id)))
+  const remember = (agents: ReadonlyArray<Uuid>) => Effect.sync(() => agents.forEach((agent) => untold.add(agent)))
+
+  const drop = (agent: Uuid): Effect.Effect<void> =>
+    Effect.tap(repository.remove(agent, replica_id), () => {
+      // An agent that has come back meanwhile may have been told before
+      if (links.has(agent)) untold.add(agent)
+    })
+
+  const forget = (agent: Uuid): Effect.Effect<void> =>
+    drop(agent).pipe(
+      Effect.tapErrorCause(() => remember([agent])),
+      Effect.sandbox,
+      Effect.ignoreLogged
+    )
 
   const remove = (agent: Uuid, linked: Linked) =>
     Effect.suspend(() => {
@@ -88,8 +104,13 @@ const make = Effect.gen(function* () {
         return Effect.void
       }
       links.delete(agent)
-      // A store that is away forgets it when the process is gone
-      return forget(agent)
+      return forget(agent).pipe(
+        Effect.uninterruptible,
+        afterwards,
+        Effect.forkIn(scope),
+        Effect.flatMap((forgetting) => Effect.timeoutOption(Effect.interruptible(Fiber.join(forgetting)), forgottenWithin)),
+        Effect.asVoid
+      )
     })
 
   const tell = (agents: ReadonlyArray<Uuid>) =>
@@ -107,12 +128,13 @@ const make = Effect.gen(function* () {
   const tellAllAgain = Effect.suspend(() => Background.each("agent_link", Arr.chunksOf(links.keys(), toldAtOnce), tellAgain))
   yield* Background.repeat("agent_link", Effect.delay(tellAllAgain, retold))
 
-  const remember = (agents: ReadonlyArray<Uuid>) => Effect.sync(() => agents.forEach((agent) => untold.add(agent)))
   const tellUntold = (agents: ReadonlyArray<Uuid>) =>
     Effect.suspend(() => {
-      // Before it is told: a newer link of the same agent may fail to be told meanwhile
+      // Before they are told: a newer link of one may fail to be told meanwhile
       for (const agent of agents) untold.delete(agent)
-      return Effect.tapErrorCause(tellAgain(agents), () => remember(agents))
+      const [gone, linked] = Arr.partition(agents, (agent) => links.has(agent))
+      const telling = Effect.zipRight(tellAgain(linked), Effect.forEach(gone, drop, { discard: true }))
+      return Effect.tapErrorCause(telling, () => remember(agents))
     })
   const tellAllUntold = Effect.suspend(() => Effect.forEach(Arr.chunksOf(untold, toldAtOnce), tellUntold, { discard: true }))
   yield* Background.repeat("agent_link", Effect.delay(tellAllUntold, retried))

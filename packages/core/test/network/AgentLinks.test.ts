@@ -6,21 +6,30 @@ import { Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 
 const agent = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000001")
 
+interface Store {
+  readonly told: Set<Uuid.Uuid>
+  isAway: boolean
+  /** What comes before it has noted links, or removed one. */
+  answer: Effect.Effect<void>
+  answerOfRemoval: Effect.Effect<void>
+}
+
 /** A store of links that can be away, or not answer. */
 const aStore = () => {
   const told = new Set<Uuid.Uuid>()
-  const store: { readonly told: Set<Uuid.Uuid>; isAway: boolean; answer: Effect.Effect<void> } = {
-    told,
-    isAway: false,
-    answer: Effect.void
-  }
+  const store: Store = { told, isAway: false, answer: Effect.void, answerOfRemoval: Effect.void }
+  const unlessAway = (change: () => void) => Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(change)))
   const layer = Layer.succeed(AgentLinkRepository, {
     put: (links) =>
       Effect.zipRight(
-        store.answer,
-        Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(() => links.forEach(({ agent_id }) => told.add(agent_id)))))
+        Effect.suspend(() => store.answer),
+        unlessAway(() => links.forEach(({ agent_id }) => told.add(agent_id)))
       ),
-    remove: (id) => Effect.sync(() => void told.delete(id)),
+    remove: (id) =>
+      Effect.zipRight(
+        Effect.suspend(() => store.answerOfRemoval),
+        unlessAway(() => void told.delete(id))
+      ),
     holders: () => Effect.succeed([])
   })
   return { store, layer }
@@ -84,6 +93,45 @@ it.scoped("has the end of a connection not wait for a store that does not answer
     expect(yield* Fiber.await(offering)).toSatisfy(Exit.isInterrupted)
     yield* Deferred.succeed(answers, undefined)
     yield* TestClock.adjust("1 second")
+    expect(store.told.size).toBe(0)
+  })
+)
+
+it.scoped("tells of an agent that came back while its former link was removed", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const { offer } = yield* links(layer)
+    const former = yield* Scope.make()
+    yield* Scope.extend(offer(agent, link), former)
+    const answers = yield* Deferred.make<void>()
+    store.answerOfRemoval = Deferred.await(answers)
+    const closing = yield* Effect.fork(Scope.close(former, Exit.void))
+    yield* Effect.yieldNow()
+    yield* Scope.extend(offer(agent, link), yield* Scope.make())
+    yield* Deferred.succeed(answers, undefined)
+    yield* Fiber.join(closing)
+    yield* TestClock.adjust("10 seconds")
+    expect([...store.told]).toStrictEqual([agent])
+  })
+)
+
+it.scoped("has the end of a link wait no longer than a second, and forgets it once the store is back", () =>
+  Effect.gen(function* () {
+    const { layer, store } = aStore()
+    const { offer } = yield* links(layer)
+    const connection = yield* Scope.make()
+    yield* Scope.extend(offer(agent, link), connection)
+    const answers = yield* Deferred.make<void>()
+    store.answerOfRemoval = Deferred.await(answers)
+    const closing = yield* Effect.fork(Scope.close(connection, Exit.void))
+    yield* TestClock.adjust("2 seconds")
+    yield* Fiber.join(closing)
+    store.isAway = true
+    yield* Deferred.succeed(answers, undefined)
+    yield* TestClock.adjust("20 seconds")
+    expect([...store.told]).toStrictEqual([agent])
+    store.isAway = false
+    yield* TestClock.adjust("10 seconds")
     expect(store.told.size).toBe(0)
   })
 )
