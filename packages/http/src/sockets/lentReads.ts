@@ -39,16 +39,26 @@ class LentReader {
   ) {}
 
   /** Takes what was read. Returns whether to read more. */
-  read(count: number): boolean {
-    const { own, socket } = this
+  read(count: number, memory: Uint8Array): boolean {
+    const { socket } = this
     this.own = undefined
     const isFull = count === Loans.slabBytes
-    const bytes = own === undefined ? landed(count) : lent(own, count)
+    const bytes = memory === landing ? landed(count) : lent(memory, count)
     // Behind what was read before, and not before the reader goes on
     if (socket.readableLength > 0 || socket.isPaused()) socket.push(Buffer.from(bytes))
-    else this.take(bytes)
+    else this.pass(bytes)
     if (isFull && !socket.destroyed) this.readOn()
     return !socket.isPaused()
+  }
+
+  private pass(bytes: Uint8Array): void {
+    try {
+      this.take(bytes)
+    } catch (error) {
+      // Node would go on reading into memory that is lent
+      this.socket.destroy()
+      throw error
+    }
   }
 
   /** There is more to be read, probably. */
@@ -93,7 +103,7 @@ export const readLent = (connection: Duplex, take: (bytes: Uint8Array) => void):
   if (internals === undefined) return false
   const reader = new LentReader(connection, take)
   Reflect.set(connection, internals.buffer, landing)
-  Reflect.set(connection, internals.onRead, (count: number) => reader.read(count))
+  Reflect.set(connection, internals.onRead, (count: number, memory: Uint8Array) => reader.read(count, memory))
   Reflect.set(connection, internals.nextBuffer, () => reader.next)
   internals.useUserBuffer(landing)
   return true

@@ -57,7 +57,7 @@ export const visibility = (sql: Statements, readable: AccessPredicate, requester
 }
 
 /** Characters of a text that PostgreSQL's index of the parts of names finds. For shorter ones it would read all of that index. */
-const trigram = 3
+export const trigram = 3
 
 /** The conditions a filter adds; none where it says nothing. `isEach` tells that a few workspaces are looked at, or some in their order. */
 export const filterConditions = (

@@ -3,7 +3,7 @@
  * rest, and a page is made of a slice of each. workspaces.md §3.3.
  */
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
-import { filterConditions, visibility } from "./WorkspaceConditions.js"
+import { filterConditions, trigram, visibility } from "./WorkspaceConditions.js"
 import { withPlanOfItsOwn } from "../platform/Contains.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
 import type { Fragment, Query, Statements } from "../platform/Statements.js"
@@ -128,7 +128,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
   const count = knownCount ?? sql`(SELECT count(*) ${matching})`
 
   // SQLite has no index of the parts of names: it reads all names, in whatever order
-  const isNameSought = sql.dialect({ postgres: () => namePart !== undefined, sqlite: () => false })
+  const isNameSought = sql.dialect({ postgres: () => namePart !== undefined && namePart.length >= trigram, sqlite: () => false })
   const isSought = !isFew && (agent_status !== undefined || is_outdated === true || isNameSought)
 
   return {

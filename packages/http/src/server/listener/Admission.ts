@@ -28,8 +28,8 @@ interface Waiting extends Entering {
   readonly since: number
 }
 
-/** Makes what lets requests in. Those of one path wait for each other; the paths take turns, so that a user's terminal does not wait for all agents. */
-export const make = (): ((path: string, entering: Entering) => void) => {
+/** Makes what lets requests in. Those of one kind wait for each other; the kinds take turns, so that a user's terminal does not wait for all agents. */
+export const make = (): ((kind: string, entering: Entering) => void) => {
   const waiting = new Map<string, Array<Waiting>>()
   let isScheduled = false
   let pace = firstPace
@@ -52,10 +52,10 @@ export const make = (): ((path: string, entering: Entering) => void) => {
     isScheduled = false
     const [first] = waiting
     if (first === undefined) return
-    const [path, those] = first
+    const [kind, those] = first
     const entering = those.shift()
-    waiting.delete(path)
-    if (those.length > 0) waiting.set(path, those)
+    waiting.delete(kind)
+    if (those.length > 0) waiting.set(kind, those)
     const now = performance.now()
     if (last !== undefined) pace += (Math.min(longestPace, now - last) - pace) * newestShare
     last = waiting.size > 0 ? now : undefined
@@ -65,12 +65,15 @@ export const make = (): ((path: string, entering: Entering) => void) => {
     else entering.begin()
   }
 
-  return (path, entering) => {
+  return (kind, entering) => {
     const now = performance.now()
-    const those = waiting.get(path) ?? []
-    if (those.length * pace > longestExpected) return refuse(entering, those.length, now)
+    const those = waiting.get(kind) ?? []
+    let all = 0
+    for (const { length } of waiting.values()) all += length
+    const ahead = Math.min(all, waiting.size * those.length)
+    if (ahead * pace > longestExpected) return refuse(entering, ahead, now)
     those.push({ begin: entering.begin, refuse: entering.refuse, since: now })
-    waiting.set(path, those)
+    waiting.set(kind, those)
     schedule()
   }
 }

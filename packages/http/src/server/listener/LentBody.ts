@@ -6,9 +6,13 @@ import { Readable } from "node:stream"
 /** A body whose pieces may lie in memory that is used again. Its only reader gives them back once they have left (`Loans`). */
 export class LentBody extends Readable {}
 
+/** What Node itself has: a tool that replaces them may keep what is written. */
+const { write: writeResponse } = ServerResponse.prototype
+const { write: writeSocket } = Socket.prototype
+
 /** Whether a response keeps no bytes once the callback of their write is called. The middleware of a host, and a response without a connection, may keep them. */
 const sendsItself = ({ socket, write }: ServerResponse): boolean =>
-  write === ServerResponse.prototype.write && socket instanceof Socket && socket.write === Socket.prototype.write
+  write === writeResponse && socket instanceof Socket && socket.write === writeSocket
 
 const giveBackOnce =
   ({ buffer, length }: Uint8Array) =>
@@ -17,8 +21,8 @@ const giveBackOnce =
     if (error === undefined || error === null) Loans.giveBack(buffer, length)
   }
 
-const keep = (): undefined => undefined
-
-/** Returns how a response gives back bytes once it has sent them. */
-export const givesBack = (response: ServerResponse): ((bytes: Uint8Array) => ((error?: Error | null) => void) | undefined) =>
-  sendsItself(response) ? giveBackOnce : keep
+/** Returns what a response is to call once it has sent bytes, which gives them back. It is asked for each piece: a host may replace methods with the head. */
+export const givesBack =
+  (response: ServerResponse) =>
+  (bytes: Uint8Array): ((error?: Error | null) => void) | undefined =>
+    sendsItself(response) ? giveBackOnce(bytes) : undefined

@@ -68,6 +68,9 @@ const watched = Effect.map(
   ({ responses }) => responses
 )
 
+/** The connections of agents, which come back all at once. */
+const ofAgent = /\/workspaceagents\/me\/rpc(?:\?|$)/
+
 /** Seconds after which another process may answer in place of one that ends. */
 const afterRestart = 5
 
@@ -185,10 +188,14 @@ export const make = (
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
-        enter((request.url ?? "/").replace(/\?.*$/s, ""), {
+        enter(ofAgent.test(request.url ?? "/") ? "agents" : "others", {
           // Clients that have given up meanwhile cost nothing
           begin: () => void (socket.writable && upgrade(request, socket, head)),
-          refuse: (retryAfter) => refuseUpgrade(socket, retryAfter)
+          refuse: (retryAfter) => {
+            const before = responseOn(socket)
+            if (before === undefined) refuseUpgrade(socket, retryAfter)
+            else before.once("close", () => void (socket.writable && refuseUpgrade(socket, retryAfter)))
+          }
         })
       },
       drain: (grace, { isReplaced = false } = {}) => {
