@@ -1,6 +1,6 @@
 /**
  * Memory into which connections read, and which is used again once what was read has been passed on. To collect the memory of each read costs more than to pass its bytes
- * on. Bytes that their reader does not give back remain the reader's, and are collected as any others.
+ * on. Bytes that their reader does not give back remain the reader's, and are collected like all others.
  */
 
 /** The size of a slab in bytes: as many as one read of a connection brings. */
@@ -9,7 +9,7 @@ export const slabBytes = 64 * 1024
 /** Slabs that wait to be used again. */
 const maximumFree = 64
 
-/** Connections that read into slabs of their own. Others share memory, out of which bytes are copied. */
+/** Connections that have a slab each to read into, at most. All others share memory, and their bytes are copied. */
 const maximumHeld = 64
 
 /** A piece of memory for one read, and how many bytes of it readers have. */
@@ -31,7 +31,7 @@ const settle = (slab: Slab): void => {
   if (slab.lent === 0 && !slab.isHeld && free.length < maximumFree) free.push(slab)
 }
 
-/** Memory for a read; undefined where so many connections have some that no more is to be had. */
+/** Memory for a read; undefined while too many connections have some. */
 export const take = (): Uint8Array | undefined => {
   if (held >= maximumHeld) return undefined
   let slab = free.pop()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import * as Loans from "../src/Loans.js"
 
-/** Memory that nobody else of this file has. */
+/** Memory for a test. */
 const taken = (): Uint8Array => {
   const bytes = Loans.take()
   if (bytes === undefined) throw new Error("No memory is to be had.")
@@ -42,7 +42,7 @@ describe("memory that is lent", () => {
     Loans.lend(other, 0)
   })
 
-  it("is to be had for so many reads at once", () => {
+  it("is given to 64 reads at once", () => {
     const all: Array<Uint8Array> = []
     for (let bytes = Loans.take(); bytes !== undefined; bytes = Loans.take()) all.push(bytes)
     expect(all).toHaveLength(64)

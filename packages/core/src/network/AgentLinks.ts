@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
   const { aliveSince, id: replica_id } = yield* Replicas
   const scope = yield* Effect.scope
   const links = new Map<Uuid, Array<Linked>>()
-  /** Agents of which the store may note something else than what is there: a link that it did not hear of, or one that has ended. */
+  /** Agents whose links the store may not know, or may know though they have ended. */
   const untold = new Set<Uuid>()
   const streams = new Map<Uuid, number>()
 
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
 
   const drop = (agent: Uuid): Effect.Effect<void> =>
     Effect.tap(repository.remove(agent, replica_id), () => {
-      // An agent that has come back meanwhile may have been told before
+      // The agent has come back, and its new link may have been told before the removal
       if (links.has(agent)) untold.add(agent)
     })
 
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
 
   const tellUntold = (agents: ReadonlyArray<Uuid>) =>
     Effect.suspend(() => {
-      // Before they are told: a newer link of one may fail to be told meanwhile
+      // First, because the telling of a newer link may fail at the same time
       for (const agent of agents) untold.delete(agent)
       const [gone, linked] = Arr.partition(agents, (agent) => links.has(agent))
       const telling = Effect.zipRight(tellAgain(linked), Effect.forEach(gone, drop, { discard: true }))

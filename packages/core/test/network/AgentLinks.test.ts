@@ -9,7 +9,7 @@ const agent = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000001")
 interface Store {
   readonly told: Set<Uuid.Uuid>
   isAway: boolean
-  /** What comes before it has noted links, or removed one. */
+  /** Run before it notes links, and before it removes one. */
   answer: Effect.Effect<void>
   answerOfRemoval: Effect.Effect<void>
 }
@@ -48,13 +48,18 @@ const links = (repository: Layer.Layer<AgentLinkRepository>) =>
     (context) => Effect.provide(AgentLinks, context)
   ).pipe(Effect.flatten)
 
+/** The links of a process on such a store, and the scope of an agent's connection. */
+const aConnection = Effect.gen(function* () {
+  const { layer, store } = aStore()
+  const { offer } = yield* links(layer)
+  return { store, offer, connection: yield* Scope.make() }
+})
+
 const link = { open: () => new AgentUnreachable({ message: "It opens nothing." }) }
 
 it.scoped("tells of an agent soon after a store that was away when the agent connected", () =>
   Effect.gen(function* () {
-    const { layer, store } = aStore()
-    const { offer } = yield* links(layer)
-    const connection = yield* Scope.make()
+    const { connection, offer, store } = yield* aConnection
     store.isAway = true
     yield* Scope.extend(offer(agent, link), connection)
     yield* TestClock.adjust("20 seconds")
@@ -68,9 +73,7 @@ it.scoped("tells of an agent soon after a store that was away when the agent con
 
 it.scoped("tells no more of an agent that has left before it was told of", () =>
   Effect.gen(function* () {
-    const { layer, store } = aStore()
-    const { offer } = yield* links(layer)
-    const connection = yield* Scope.make()
+    const { connection, offer, store } = yield* aConnection
     store.isAway = true
     yield* Scope.extend(offer(agent, link), connection)
     yield* Scope.close(connection, Exit.void)
@@ -82,9 +85,7 @@ it.scoped("tells no more of an agent that has left before it was told of", () =>
 
 it.scoped("has the end of a connection not wait for a store that does not answer, and forgets what that stores late", () =>
   Effect.gen(function* () {
-    const { layer, store } = aStore()
-    const { offer } = yield* links(layer)
-    const connection = yield* Scope.make()
+    const { connection, offer, store } = yield* aConnection
     const answers = yield* Deferred.make<void>()
     store.answer = Deferred.await(answers)
     const offering = yield* Effect.forkIn(Scope.extend(offer(agent, link), connection), connection)
@@ -99,9 +100,7 @@ it.scoped("has the end of a connection not wait for a store that does not answer
 
 it.scoped("tells of an agent that came back while its former link was removed", () =>
   Effect.gen(function* () {
-    const { layer, store } = aStore()
-    const { offer } = yield* links(layer)
-    const former = yield* Scope.make()
+    const { connection: former, offer, store } = yield* aConnection
     yield* Scope.extend(offer(agent, link), former)
     const answers = yield* Deferred.make<void>()
     store.answerOfRemoval = Deferred.await(answers)
@@ -117,9 +116,7 @@ it.scoped("tells of an agent that came back while its former link was removed", 
 
 it.scoped("has the end of a link wait no longer than a second, and forgets it once the store is back", () =>
   Effect.gen(function* () {
-    const { layer, store } = aStore()
-    const { offer } = yield* links(layer)
-    const connection = yield* Scope.make()
+    const { connection, offer, store } = yield* aConnection
     yield* Scope.extend(offer(agent, link), connection)
     const answers = yield* Deferred.make<void>()
     store.answerOfRemoval = Deferred.await(answers)

@@ -2,7 +2,7 @@ import { Loans } from "@atelier/agent-protocol"
 import { randomBytes, randomInt } from "node:crypto"
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { readLent } from "../../src/sockets/lentReads.js"
 
@@ -22,7 +22,7 @@ const aConnection = async (): Promise<readonly [Socket, Socket]> => {
   return [accepted.on("error", () => undefined), client.on("error", () => undefined)]
 }
 
-/** Writes over all memory that is free: whoever still reads some of it sees other bytes. */
+/** Writes over all memory that is free: a reader that still has some of it sees other bytes. */
 const spoil = (): void => {
   const all: Array<Uint8Array> = []
   for (let bytes = Loans.take(); bytes !== undefined; bytes = Loans.take()) all.push(bytes)
@@ -39,7 +39,7 @@ const sendAll = async (socket: Socket, bytes: Buffer): Promise<void> => {
     const left = new Promise((resolve) => socket.write(bytes.subarray(from, to), resolve))
     from = to
     await left
-    if (randomInt(4) === 0) await sleep(1)
+    if (randomInt(4) === 0) await nextTurn()
   }
 }
 
@@ -72,7 +72,13 @@ const reading = (socket: Socket) => {
 }
 
 const untilRead = async (reader: { readonly total: () => number }, length: number): Promise<void> => {
-  while (reader.total() < length) await sleep(2)
+  while (reader.total() < length) await nextTurn()
+}
+
+/** Waits until a text has left for the other end, which could have read it. */
+const untilArrived = async (socket: Socket, text: string): Promise<void> => {
+  await new Promise((resolve) => socket.write(text, resolve))
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
 }
 
 describe("what a connection brings in lent memory", () => {
@@ -98,14 +104,12 @@ describe("what a connection brings in lent memory", () => {
     const take = (bytes: Uint8Array): void => void (got += Buffer.from(bytes).toString())
     accepted.on("data", take)
     readLent(accepted, take)
-    client.write("first ")
-    await sleep(20)
+    await untilArrived(client, "first ")
     expect(got).toBe("")
     accepted.resume()
     await expect.poll(() => got).toBe("before first ")
     accepted.pause()
-    client.write("second ")
-    await sleep(20)
+    await untilArrived(client, "second ")
     expect(got).toBe("before first ")
     accepted.resume()
     await expect.poll(() => got).toBe("before first second ")

@@ -189,7 +189,7 @@ export const make = (
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
         enter(ofAgent.test(request.url ?? "/") ? "agents" : "others", {
-          // Clients that have given up meanwhile cost nothing
+          // A connection that was reset while it waited is not authenticated
           begin: () => void (socket.writable && upgrade(request, socket, head)),
           refuse: (retryAfter) => {
             const before = responseOn(socket)

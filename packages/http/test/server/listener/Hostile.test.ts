@@ -125,7 +125,8 @@ describe("upgrades", () => {
           })
           upgrade(request, socket, Buffer.alloc(0))
           if (isGone) socket.destroy()
-          setTimeout(() => resume(Effect.succeed(isBegun)), 20)
+          // A request begins in the next turn of the event loop
+          setImmediate(() => setImmediate(() => resume(Effect.succeed(isBegun))))
         })
       expect([yield* begun(false), yield* begun(true)]).toStrictEqual([true, false])
     })

@@ -4,7 +4,7 @@ import { Statements } from "../../platform/Statements.js"
 
 const made = indexes({ workspaces_name_parts: "workspaces USING gin (name_key gin_trgm_ops) WHERE NOT deleted" })
 
-/** Installs the extension where the server offers it to the owner of the database. Returns whether its operators are to be had by their names. */
+/** Installs the extension where the server offers it to the owner of the database. Returns whether statements find its operators by their names. */
 const hasTrigrams = Effect.gen(function* () {
   const sql = yield* Statements
   yield* sql.run(`DO $$
