@@ -75,7 +75,7 @@ const codeOf = (status: number): number => {
   return status === 404 || status === 410 ? exitCodes.notFound : exitCodes.failed
 }
 
-/** How OpenSSL calls an answer that is none of TLS, such as one of HTTP. */
+/** Whether OpenSSL reports an answer in another protocol than TLS, such as HTTP. */
 const isWithoutTls = ({ detail, status }: AtelierError): boolean => status === 0 && /wrong.version.number/i.test(detail ?? "")
 
 const hintOf = ({ retryAfter, status }: AtelierError, program: string): string | undefined => {

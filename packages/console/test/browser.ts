@@ -15,7 +15,7 @@ import { type Person, type ServerOptions, startServer, type TestServer } from ".
 import { type Database, databasesOf, lastingDatabaseUrl, sqliteIn } from "../../../test/store/databases.js"
 import { size, type Window, windowsOf } from "./windows.js"
 
-/** A user's role. `nobody` is a user who belongs to no organization. */
+/** A user's role. A user with the role `nobody` belongs to no organization. */
 export type Role = "owner" | "member" | "auditor" | "template-admin" | "nobody"
 
 export interface ConsoleTest {

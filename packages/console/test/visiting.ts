@@ -90,7 +90,7 @@ export const visitorOf = (page: Page): ((path: string) => Promise<void>) => {
         const waiting = Array.from(open, (request) => request.url())
         throw new Error(`${path} is not quiet: ${JSON.stringify({ ...seen, waiting })}`)
       }
-      // What was asked meanwhile is drawn after its answer
+      // A request that began during the drawing is drawn after its answer
     } while (begun !== before)
   }
 }

@@ -55,7 +55,7 @@ output "sum" {
 }
 `
 
-/** A plan that waits for what another program writes, and takes no processor time meanwhile. */
+/** A plan that waits for another program's output without using processor time. */
 const reading = (pipe: string): string => `
 output "text" {
   value = file("${pipe}")

@@ -1,4 +1,4 @@
-/** A history: replicas, users' calls and faults, all of which follow from a seed; and what must hold of it. */
+/** A history: replicas, calls of users and faults, all derived from a seed, and the conditions that hold for it. */
 import type { Options } from "@atelier/core/deployment"
 import { storeUnavailable } from "@atelier/core/platform"
 import { invariants } from "@atelier/storage/invariants"
@@ -345,7 +345,7 @@ const running = (
     history.checkRows()
     history.calm()
     const rest = (): void => {
-      // Every few seconds: what is asked costs more than what happens meanwhile
+      // Every few seconds: the question costs more processor time than the steps between two questions
       const limit = world.now() + restTime
       while (!isBroken() && world.now() < limit) {
         world.run(isBroken, world.now() + 4_000)

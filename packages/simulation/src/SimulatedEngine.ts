@@ -1,4 +1,4 @@
-/** An engine whose work takes virtual time. It knows what runs, as a machine would, so that what is left behind is seen. */
+/** An engine whose work takes virtual time. The engine keeps what runs, as a machine would, so that a test finds what was left behind. */
 import type { Engine, PlanInput, ProvisionedApp, ProvisionedResource } from "@atelier/core/provisioning"
 import { ProvisionFailure } from "@atelier/core/provisioning"
 import { Uuid } from "@atelier/core/platform"

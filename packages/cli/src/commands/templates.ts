@@ -29,7 +29,7 @@ export const templates: ReadonlyArray<Command | Group> = [
       }),
       command({
         name: "push",
-        summary: "make a version of a template from a folder, and the template if there is none",
+        summary: "make a version of a template from a folder; makes the template if it does not exist",
         description: [
           "The YAML of the template file is checked before it is sent. The import checks the rest. The new version becomes the active one."
         ],

@@ -59,7 +59,7 @@ const isAsked = (build: WorkspaceBuild, change: Change): boolean => {
   return isSame && on_success === undefined && !orphan && rich_parameter_values.length === 0
 }
 
-/** Begins a build, after the one that is under way. One that the service has begun meanwhile is as good if it is the same: a restart is such a pair. */
+/** Begins a build after the one that is under way. If the service has begun an equal build in that time, as in a restart, that build is returned. */
 export const beginBuild = async (client: Client, workspace: Workspace, body: Change, session: Session): Promise<WorkspaceBuild> => {
   const { out, signal } = session
   for (let before = underWay(workspace); ;) {

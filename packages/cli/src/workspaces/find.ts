@@ -18,7 +18,7 @@ export const placeOf = (text: string): Place => {
   return { owner, workspace, agent }
 }
 
-/** A refusal with 404 as a failure that says what is missing; any other error as it is. */
+/** Turns an error with status 404 into a failure that names the missing object, and returns any other error unchanged. */
 export const notFound = (error: unknown, message: string, hint?: string): unknown =>
   error instanceof AtelierError && error.status === 404 ? new Failure({ message, hint, code: exitCodes.notFound, cause: error }) : error
 

@@ -87,8 +87,8 @@ export interface AppVisitsService {
   readonly begin: (app: VisitedApp, code: number) => Effect.Effect<void, never, CurrentActor | Scope.Scope>
 
   /**
-   * The service begins a visit of an actor who is in the connection log already, without an effect; it ends when the function that it returns is called. Returns
-   * undefined where there is something to note or no place, and begins nothing then.
+   * Begins a visit of an actor whom the connection log has already, without an effect. The function that it returns ends the visit. Returns undefined and begins
+   * nothing if the log lacks the visit, or if too many visits are open.
    */
   readonly again: (app: VisitedApp, code: number, actor: Actor) => (() => void) | undefined
 

@@ -217,7 +217,7 @@ it("a connection that is on its way to a worker that ends is answered by another
     const [first] = Object.values(cluster.workers)
     const hasEnded = () => /^State:\\s+Z/m.test(readFileSync("/proc/" + first.process.pid + "/status", "utf8"))
     const sleeper = new Int32Array(new SharedArrayBuffer(4))
-    // Between two looks at what has come, so that the connections are seen before the worker's words
+    // This turn comes between two polls of the event loop: the connections are accepted before the worker's message is read
     await setImmediate()
     restart()
     const sockets = Array.from({ length: 4 }, () => connect(port, "127.0.0.1"))

@@ -6,7 +6,7 @@ import { Remembered } from "@atelier/core/platform"
 import { text } from "./Row.js"
 import type { Statements } from "./Statements.js"
 
-/** A column, by the name that the row has it under. */
+/** A column, with its name in the row. */
 export interface Selected {
   readonly name: string
   readonly expression: string

@@ -67,7 +67,7 @@ for (const [name, database] of databases) {
         const run = Effect.exit(usageRollup.run)
         const failing = Effect.scoped(Effect.zipRight(poisoned("template_usage_stats", "user_id", poison), run))
         expect(Exit.isFailure(yield* failing)).toBe(true)
-        // What is newest is more than an hour behind the missing half hour
+        // The newest roll-up is more than an hour older than the missing half hour
         expect([yield* halfHoursOf(poison), yield* halfHoursOf(other)]).toStrictEqual([[], [18]])
         expect(Exit.isFailure(yield* failing)).toBe(true)
         expect(Exit.isSuccess(yield* run)).toBe(true)

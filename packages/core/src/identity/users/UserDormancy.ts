@@ -52,7 +52,7 @@ const automaticStatusChange = (
 interface Run {
   /** Users who became dormant in it. */
   lapsed: number
-  /** Users for whom that failed, or who are locked or have been seen since. */
+  /** Users whose change failed, and users who are locked or have been active since. */
   readonly passedOver: Array<UserId>
 }
 

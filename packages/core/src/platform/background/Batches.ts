@@ -4,7 +4,7 @@ import { Clock, Duration, Effect } from "effect"
 /** Rows of one run. The limit keeps one kind of rows from delaying others; the next run goes on. */
 const maximumOfRun = 1_000_000
 
-/** How long one batch is to take, in milliseconds: on SQLite, a request that comes meanwhile waits for its end. */
+/** How long one batch is to take, in milliseconds. On SQLite, a request that arrives during a batch waits for the batch's end. */
 const aimed = 4
 
 /** The longest pause between two batches, in milliseconds: a store that did not answer for minutes is not waited for as long again. */

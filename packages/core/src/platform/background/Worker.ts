@@ -11,7 +11,7 @@ export interface Worker<R> {
   readonly run: Effect.Effect<void, never, R>
   /** Completes when a run is wanted before its time. A run that is under way in this process ends first. */
   readonly wanted?: Effect.Effect<void>
-  /** Whether `wanted` is about to complete. The run of a period is left out meanwhile. */
+  /** Whether `wanted` is about to complete. As long as it is, the worker skips the run of a period. */
   readonly isWanted?: () => boolean
 }
 

@@ -31,7 +31,7 @@ const noProvisioners: MatchedProvisioners = { count: 0, available: 0, most_recen
 /** The methods of {@link DryRuns}. */
 export interface DryRunsService {
   /**
-   * Queues a job that plans a workspace of the version without making it. Fails with `NotFound` for actors who may not create workspaces
+   * Queues a job that plans a workspace of the version, which is not made. Fails with `NotFound` for actors who may not create workspaces
    * of their own, and with `NotReady` until the import has ended.
    */
   readonly create: (

@@ -18,7 +18,7 @@ export interface StoredOwner {
 export class OwnerMetadataRepository extends Context.Tag("@atelier/core/OwnerMetadataRepository")<
   OwnerMetadataRepository,
   {
-    /** A stored user in an organization. Nobody is a member of a deleted organization. */
+    /** A stored user in an organization. A deleted organization has no members. */
     readonly of: (id: UserId, organizationId: OrganizationId) => Effect.Effect<StoredOwner>
   }
 >() {}
