@@ -232,39 +232,53 @@ const never: Once = Object.assign(() => {}, { each: () => () => {} })
 /** `once` on a database, named by its kind, for a suite that starts its servers itself. */
 export const onceOn = (name: string, kind: Database[0]): Once => (databasesOf(name).some(([each]) => each === kind) ? it : never)
 
-type Define = (server: () => TestServer, once: Once) => void
+type Define<S> = (server: () => S, once: Once) => void
 
-/** A suite against a server of its own on each of some databases. */
-export const describeServerOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
-  describe.each(stores)(`${name} on %s`, (kind, storage) => {
-    let running: TestServer | undefined
-    beforeAll(async () => {
-      running = await startServer(storage, options)
+/** Suites against a server of their own, which `start` starts and its `close` ends. */
+export const suitesOn = <S extends { readonly close: () => Promise<void> }>(
+  start: (storage: Database[1], options: ServerOptions) => Promise<S>
+) => {
+  const onStores = (stores: ReadonlyArray<Database>, name: string, define: Define<S>, options: ServerOptions = {}): void =>
+    describe.each(stores)(`${name} on %s`, (kind, storage) => {
+      let running: S | undefined
+      beforeAll(async () => {
+        running = await start(storage, options)
+      })
+      afterAll(() => running?.close())
+      define(
+        () => {
+          if (running === undefined) throw new Error("the server has not started")
+          return running
+        },
+        onceOn(name, kind)
+      )
     })
-    afterAll(() => running?.close())
-    define(
-      () => {
-        if (running === undefined) throw new Error("the server has not started")
-        return running
-      },
-      onceOn(name, kind)
-    )
-  })
+  return {
+    /** A suite on each of some databases. */
+    onStores,
 
-/** A suite against a server of its own, on the database that its name decides. */
-export const describeServer = (name: string, define: (server: () => TestServer) => void, options?: ServerOptions): void =>
-  describeServerOn(databasesOf(name), name, define, options)
+    /** A suite on the database that its name decides. */
+    onOne: (name: string, define: (server: () => S) => void, options?: ServerOptions): void =>
+      onStores(databasesOf(name), name, define, options),
 
-/**
- * A suite with a server on each database, for what no test of storage runs there: callers that race, locks, plans, and what lists and searches
- * find. `once` runs a test on the database that the suite's name decides.
- */
-export const describeServerOnEach = (name: string, define: Define, options?: ServerOptions): void =>
-  describeServerOn(databases, name, define, options)
+    /**
+     * A suite on each database, for what no test of storage runs there: callers that race, locks, plans, and what lists and searches find. `once`
+     * runs a test on the database that the suite's name decides.
+     */
+    onEach: (name: string, define: Define<S>, options?: ServerOptions): void => onStores(databases, name, define, options),
 
-/** A suite against a server of its own on the database that takes the least: decoding, wire formats, pages, protocols and rules. */
-export const describeInterface = (name: string, define: (server: () => TestServer) => void, options?: ServerOptions): void =>
-  describeServerOn(oneDatabase, name, define, options)
+    /** A suite on the database that takes the least: decoding, wire formats, pages, protocols and rules. */
+    ofInterface: (name: string, define: (server: () => S) => void, options?: ServerOptions): void =>
+      onStores(oneDatabase, name, define, options)
+  }
+}
+
+export const {
+  ofInterface: describeInterface,
+  onEach: describeServerOnEach,
+  onOne: describeServer,
+  onStores: describeServerOn
+} = suitesOn(startServer)
 
 /** Options of a server that is licensed to nothing. */
 export const unlicensed: ServerOptions = { entitlements: { has: () => false } }

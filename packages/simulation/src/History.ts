@@ -5,15 +5,14 @@ import { invariants } from "@atelier/storage/invariants"
 import { Cause, Effect, Exit, Option, type Scope } from "effect"
 import { type Agents, startAgents } from "./Agents.js"
 import { callOf } from "./Calls.js"
-import { type Chance, chanceOf } from "./Chance.js"
-import { makeBus } from "./FaultyBus.js"
-import { openStore, type StoreFault } from "./FaultyStore.js"
+import type { Chance } from "./Chance.js"
+import type { StoreFault } from "./FaultyStore.js"
 import type { Acknowledged, Left, Watcher } from "./Left.js"
-import { type Deployment, type Replica, startReplica } from "./Replica.js"
+import { type Deployment, openDeployment, type Replica, startReplica } from "./Replica.js"
 import { type Action, activeTime, described, type FaultKind, type Plan, replicaCount } from "./Plan.js"
 import { leavingNone } from "./Roots.js"
 import { dailyAllowance, type Setting, simulatedOptions } from "./Setting.js"
-import { makeWorld, type World } from "./World.js"
+import type { World } from "./World.js"
 
 /** What became of a history. */
 export interface Outcome {
@@ -316,25 +315,10 @@ const running = (
   onLog: ((line: string) => void) | undefined
 ): Effect.Effect<Outcome, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const chance = chanceOf(seed ^ 0x5bd1e995)
-    const world = makeWorld(chance, setting.begin)
-    const store = yield* openStore(world, setting.content)
-    const bus = makeBus(world, !isAlone)
+    const { begin, content, machines } = setting
+    const deployment = yield* openDeployment({ seed: seed ^ 0x5bd1e995, begin, content, isShared: !isAlone, machines, onLog })
+    const { bus, world } = deployment
     bus.setDoubled(0.05)
-    const deployment: Deployment = {
-      world,
-      chance,
-      store,
-      bus,
-      isShared: !isAlone,
-      machines: new Map(setting.machines.map((machine) => [machine.workspaceId, machine])),
-      applying: new Map(),
-      broken: [],
-      mails: [],
-      messages: [],
-      locks: new Map(),
-      onLog
-    }
     const history = new Running(deployment, setting, simulatedOptions)
     history.hasLostMachine = actions.some((action) => action.is === "fault" && action.fault === "machine dies")
     const isBroken = () => history.broken.length > 0

@@ -1,12 +1,8 @@
 /** The background work of one replica, whose store fails once under each kind of it. */
 import { Effect } from "effect"
-import { chanceOf } from "./Chance.js"
-import { makeBus } from "./FaultyBus.js"
-import { openStore } from "./FaultyStore.js"
 import { leavingNone } from "./Roots.js"
-import { startReplica } from "./Replica.js"
+import { openDeployment, startReplica } from "./Replica.js"
 import { type Setting, simulatedOptions } from "./Setting.js"
-import { makeWorld } from "./World.js"
 
 /** What became of one kind of background work. */
 export interface FailedLoop {
@@ -21,23 +17,8 @@ export interface FailedLoop {
  */
 export const failEachLoop = (setting: Setting, millis: number): Effect.Effect<ReadonlyArray<FailedLoop>> =>
   Effect.gen(function* () {
-    const chance = chanceOf(1)
-    const world = makeWorld(chance, setting.begin)
-    const store = yield* openStore(world, setting.content)
-    const deployment = {
-      world,
-      chance,
-      store,
-      bus: makeBus(world, true),
-      isShared: true,
-      machines: new Map(),
-      applying: new Map(),
-      broken: [],
-      mails: [],
-      messages: [],
-      locks: new Map(),
-      onLog: undefined
-    }
+    const deployment = yield* openDeployment({ seed: 1, begin: setting.begin, content: setting.content, isShared: true })
+    const { store, world } = deployment
     const failedAt = new Map<string, number>()
     const again = new Map<string, number>()
     let isStarted = false

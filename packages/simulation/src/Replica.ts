@@ -9,11 +9,11 @@ import { TaskAppFailure, TaskApps } from "@atelier/core/tasks"
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Schema, Scope } from "effect"
 import { chanceOf, type Chance } from "./Chance.js"
-import type { FaultyBus } from "./FaultyBus.js"
-import type { FaultyStore } from "./FaultyStore.js"
+import { type FaultyBus, makeBus } from "./FaultyBus.js"
+import { type FaultyStore, openStore } from "./FaultyStore.js"
 import { portsOf, type SentMail } from "./ports.js"
-import { engineOf, type Outside } from "./SimulatedEngine.js"
-import type { Process, World } from "./World.js"
+import { engineOf, type Machine, type Outside } from "./SimulatedEngine.js"
+import { makeWorld, type Process, type World } from "./World.js"
 
 /** What all replicas of a deployment share. */
 export interface Deployment extends Outside {
@@ -30,6 +30,46 @@ export interface Deployment extends Outside {
   readonly locks: Map<string, Process>
   readonly onLog: ((line: string) => void) | undefined
 }
+
+interface Beginning {
+  /** What all chances of the deployment follow from. */
+  readonly seed: number
+  /** The time in milliseconds at which the world begins. */
+  readonly begin: number
+  /** The content of the database; undefined for an empty one. */
+  readonly content: Uint8Array | undefined
+  readonly isShared: boolean
+  readonly machines?: ReadonlyArray<Machine>
+  readonly onLog?: ((line: string) => void) | undefined
+}
+
+/** Opens the store of a deployment in a world of its own. No replica runs yet. */
+export const openDeployment = ({
+  begin,
+  content,
+  isShared,
+  machines = [],
+  onLog,
+  seed
+}: Beginning): Effect.Effect<Deployment, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const chance = chanceOf(seed)
+    const world = makeWorld(chance, begin)
+    return {
+      world,
+      chance,
+      store: yield* openStore(world, content),
+      bus: makeBus(world, isShared),
+      isShared,
+      machines: new Map(machines.map((machine) => [machine.workspaceId, machine])),
+      applying: new Map(),
+      broken: [],
+      mails: [],
+      messages: [],
+      locks: new Map(),
+      onLog
+    }
+  })
 
 /** The services of a replica, and what they stand on. */
 export type Everything = Hosted | Services | Stored

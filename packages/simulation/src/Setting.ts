@@ -9,15 +9,11 @@ import { Archives, Files } from "@atelier/core/provisioning"
 import { TaskConversations } from "@atelier/core/tasks"
 import { TemplateCreation, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Context, Effect, type Exit, Redacted } from "effect"
-import { chanceOf } from "./Chance.js"
-import { makeBus } from "./FaultyBus.js"
-import { openStore } from "./FaultyStore.js"
 import { startAgents } from "./Agents.js"
 import { leavingNone } from "./Roots.js"
-import { type Deployment, type Everything, startReplica } from "./Replica.js"
+import { type Everything, openDeployment, startReplica } from "./Replica.js"
 import { taskOf } from "./TaskCalls.js"
 import { type Machine, templateFile, type SimulatedTemplate } from "./SimulatedEngine.js"
-import { makeWorld } from "./World.js"
 
 /** When histories begin: a Monday. */
 const begin = Date.UTC(2031, 0, 6, 8)
@@ -142,23 +138,8 @@ const settling = 120_000
 /** Runs an effect on a replica of its own, without faults, until it has ended. */
 const alone = <A, E>(effect: Effect.Effect<A, E, Everything>) =>
   Effect.gen(function* () {
-    const chance = chanceOf(0)
-    const world = makeWorld(chance, begin)
-    const store = yield* openStore(world, undefined)
-    const deployment: Deployment = {
-      world,
-      chance,
-      store,
-      bus: makeBus(world, true),
-      isShared: true,
-      machines: new Map(),
-      applying: new Map(),
-      broken: [],
-      mails: [],
-      messages: [],
-      locks: new Map(),
-      onLog: undefined
-    }
+    const deployment = yield* openDeployment({ seed: 0, begin, content: undefined, isShared: true })
+    const { store, world } = deployment
     let exit: Exit.Exit<A, E> | undefined
     const started = (): void =>
       replica.run(effect, (ended) => {

@@ -14,11 +14,10 @@ import { Uuid } from "@atelier/core/platform"
 import type { ProvisionedAgent, ProvisionedResource } from "@atelier/core/provisioning"
 import { NodeEncryption } from "@atelier/node"
 import { type Context, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
-import { afterAll, beforeAll, describe } from "vitest"
 import { WebSocket } from "ws"
-import { type Database, databases, databasesOf, oneDatabase, sqlite } from "../../../../test/store/databases.js"
+import { type Database, sqlite } from "../../../../test/store/databases.js"
 import { anAgent, aResource } from "../../../../test/records/resources.js"
-import { type Once, onceOn, type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/http/server.js"
+import { type Person, type ServerOptions, startServer, suitesOn, type TestServer } from "../../../../test/http/server.js"
 import { runtime } from "../../../../test/store/services.js"
 import { aBuild, aWorkspace, type StoredBuild, type StoredWorkspace } from "../../../../test/records/agentWorkspaces.js"
 import { connect, emptyTraffic } from "../../../agent/src/connection/WebSocketTransport.js"
@@ -168,36 +167,13 @@ export const startAgentServer = async (database: Database[1], options: ServerOpt
   }
 }
 
-type Define = (server: () => AgentServer, once: Once) => void
-
-/** A suite against a server of its own on each of some databases. */
-export const describeAgentsOn = (stores: ReadonlyArray<Database>, name: string, define: Define, options: ServerOptions = {}): void =>
-  describe.each(stores)(`${name} on %s`, (kind, database) => {
-    let running: AgentServer | undefined
-    beforeAll(async () => {
-      running = await startAgentServer(database, options)
-    })
-    afterAll(() => running?.close())
-    define(
-      () => {
-        if (running === undefined) throw new Error("the server has not started")
-        return running
-      },
-      onceOn(name, kind)
-    )
-  })
-
-/** As `describeServer` of servers without agents. */
-export const describeAgents = (name: string, define: (server: () => AgentServer) => void, options?: ServerOptions): void =>
-  describeAgentsOn(databasesOf(name), name, define, options)
-
-/** As `describeServerOnEach` of servers without agents. */
-export const describeAgentsOnEach = (name: string, define: Define, options?: ServerOptions): void =>
-  describeAgentsOn(databases, name, define, options)
-
-/** As `describeInterface` of servers without agents. */
-export const describeAgentInterface = (name: string, define: (server: () => AgentServer) => void, options?: ServerOptions): void =>
-  describeAgentsOn(oneDatabase, name, define, options)
+/** Suites against a server with agents. */
+export const {
+  ofInterface: describeAgentInterface,
+  onEach: describeAgentsOnEach,
+  onOne: describeAgents,
+  onStores: describeAgentsOn
+} = suitesOn(startAgentServer)
 
 /** A resource with one agent whose token is known. */
 export const withToken = (token: string, agent: Partial<ProvisionedAgent> = {}): ReadonlyArray<ProvisionedResource> => [
