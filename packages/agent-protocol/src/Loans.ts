@@ -18,6 +18,8 @@ interface Slab {
   lent: number
   /** Whether a connection reads into it. */
   isHeld: boolean
+  /** Whether some bytes were given back twice: another reader may still have others of this memory, which is not used again. */
+  isOverdrawn: boolean
 }
 
 /** Slabs by their memory, which the pieces of a read have in common. */
@@ -28,7 +30,7 @@ const free: Array<Slab> = []
 let held = 0
 
 const settle = (slab: Slab): void => {
-  if (slab.lent === 0 && !slab.isHeld && free.length < maximumFree) free.push(slab)
+  if (slab.lent === 0 && !slab.isHeld && !slab.isOverdrawn && free.length < maximumFree) free.push(slab)
 }
 
 /** Memory for a read; undefined while too many connections have some. */
@@ -36,7 +38,7 @@ export const take = (): Uint8Array | undefined => {
   if (held >= maximumHeld) return undefined
   let slab = free.pop()
   if (slab === undefined) {
-    slab = { bytes: new Uint8Array(slabBytes), lent: 0, isHeld: false }
+    slab = { bytes: new Uint8Array(slabBytes), lent: 0, isHeld: false, isOverdrawn: false }
     slabs.set(slab.bytes.buffer, slab)
   }
   slab.isHeld = true
@@ -59,7 +61,6 @@ export const giveBack = (buffer: ArrayBufferLike, count: number): void => {
   const slab = slabs.get(buffer)
   if (slab === undefined || count === 0) return
   slab.lent -= count
-  // Some bytes were given back twice: another reader may still have others of this memory
-  if (slab.lent < 0) slabs.delete(buffer)
-  else settle(slab)
+  if (slab.lent < 0) slab.isOverdrawn = true
+  settle(slab)
 }

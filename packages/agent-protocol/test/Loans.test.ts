@@ -42,10 +42,14 @@ describe("memory that is lent", () => {
     Loans.lend(other, 0)
   })
 
-  it("is given to 64 reads at once", () => {
+  it("is given to 64 reads at once, also after more was given back than was lent during a read", () => {
+    const overdrawn = taken()
+    Loans.giveBack(overdrawn.buffer, 1)
+    Loans.lend(overdrawn, 1)
     const all: Array<Uint8Array> = []
     for (let bytes = Loans.take(); bytes !== undefined; bytes = Loans.take()) all.push(bytes)
     expect(all).toHaveLength(64)
+    expect(all.map(({ buffer }) => buffer)).not.toContain(overdrawn.buffer)
     for (const bytes of all) Loans.lend(bytes, 0)
     const bytes = taken()
     Loans.lend(bytes, 0)

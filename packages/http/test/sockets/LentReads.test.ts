@@ -1,9 +1,11 @@
-import { Loans } from "@atelier/agent-protocol"
+import { binaryFrames, Loans, takeBinary } from "@atelier/agent-protocol"
 import { randomBytes, randomInt } from "node:crypto"
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { setImmediate as nextTurn } from "node:timers/promises"
+import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from "node:tls"
 import { describe, expect, it, onTestFinished } from "vitest"
+import { certificate } from "../../../../test/outside/mailServer.js"
 import { readLent } from "../../src/sockets/lentReads.js"
 
 /** Both ends of a connection: the one that a server has accepted first. */
@@ -71,6 +73,14 @@ const reading = (socket: Socket) => {
   }
 }
 
+/** Counts the pieces of memory that reads may take. */
+const left = (): number => {
+  const all: Array<Uint8Array> = []
+  for (let bytes = Loans.take(); bytes !== undefined; bytes = Loans.take()) all.push(bytes)
+  for (const bytes of all) Loans.lend(bytes, 0)
+  return all.length
+}
+
 const untilRead = async (reader: { readonly total: () => number }, length: number): Promise<void> => {
   while (reader.total() < length) await nextTurn()
 }
@@ -131,10 +141,78 @@ describe("what a connection brings in lent memory", () => {
     client.end(Buffer.alloc(2_000_000))
     await ended
     expect(count).toBe(2_000_000)
-    const all: Array<Uint8Array> = []
-    for (let bytes = Loans.take(); bytes !== undefined; bytes = Loans.take()) all.push(bytes)
-    expect(all).toHaveLength(64)
-    for (const bytes of all) Loans.lend(bytes, 0)
+    expect(left()).toBe(64)
+  })
+
+  it("leaves memory for others while connections wait after full reads", async () => {
+    const whole = Loans.slabBytes * 32
+    const stops = [Loans.slabBytes, whole, whole + Loans.slabBytes]
+    for (const bytes of stops) {
+      const [accepted, client] = await aConnection()
+      let count = 0
+      accepted.pause()
+      // All of it is there for the first read
+      await new Promise((resolve) => client.write(Buffer.alloc(bytes), resolve))
+      accepted.on("data", () => undefined)
+      readLent(accepted, (piece) => {
+        count += piece.length
+        Loans.giveBack(piece.buffer, piece.length)
+      })
+      accepted.resume()
+      await expect.poll(() => count).toBe(bytes)
+      await nextTurn()
+      expect(left()).toBe(64)
+    }
+  })
+
+  it("leaves memory for others while its reader has the connection wait", async () => {
+    const [accepted, client] = await aConnection()
+    client.write(Buffer.alloc(4 * Loans.slabBytes))
+    let count = 0
+    readLent(
+      accepted.on("data", () => undefined),
+      (piece) => {
+        count += piece.length
+        Loans.giveBack(piece.buffer, piece.length)
+        accepted.pause()
+      }
+    )
+    await expect.poll(() => count).toBeGreaterThan(0)
+    expect(left()).toBe(64)
+  })
+
+  it("is not lent with TLS, and is what was sent", async () => {
+    const server = createTlsServer(certificate).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    const client = connectTls({
+      port: typeof address === "object" && address !== null ? address.port : 0,
+      host: "127.0.0.1",
+      rejectUnauthorized: false
+    })
+    const accepted = await new Promise<TLSSocket>((resolve) => server.once("secureConnection", resolve))
+    onTestFinished(() => {
+      client.destroy()
+      accepted.destroy()
+      server.close()
+    })
+    const got: Array<Buffer> = []
+    let total = 0
+    const receive = (piece: Uint8Array): void => {
+      got.push(Buffer.from(piece))
+      total += piece.length
+      // As readers of lent memory do
+      Loans.giveBack(piece.buffer, piece.length)
+      spoil()
+    }
+    accepted.on("data", () => expect.unreachable())
+    let isLent = true
+    takeBinary(accepted, { isMasked: false, take: receive }, (take) => (isLent = readLent(accepted, take)))
+    expect(isLent).toBe(false)
+    const bytes = randomBytes(1_000_000)
+    const message = Buffer.concat(binaryFrames([bytes], false).frames)
+    await Promise.all([sendAll(client, message), untilRead({ total: () => total }, bytes.length)])
+    expect(Buffer.concat(got).equals(bytes)).toBe(true)
   })
 
   it("comes by events of a connection that its maker reads so already, or whose internals are others", async () => {
