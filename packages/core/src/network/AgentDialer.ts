@@ -21,8 +21,11 @@ export interface DirectStream {
    * there is nothing yet, and calls `ready` once when there is. A later call replaces it.
    */
   readonly take: (ready: () => void) => Uint8Array | null | Error | undefined
-  /** Sends all bytes, which may not change afterwards, and calls back when more may be written, or with why not all were sent. May do so at once. */
-  readonly put: (bytes: Uint8Array, done: (error?: Error) => void) => void
+  /**
+   * Sends all bytes, which may not change afterwards, and calls back when more may be written, or with why not all were sent. May do so at once. A stream that
+   * knows when the bytes have left calls `sent` then: they may change from then on.
+   */
+  readonly put: (bytes: Uint8Array, done: (error?: Error) => void, sent?: () => void) => void
   /** Nothing more will be written; reading goes on. */
   readonly finish: () => void
 }

@@ -9,11 +9,15 @@ const noted = ({ finish, put, take }: DirectStream, note: () => void): DirectStr
     if (bytes instanceof Uint8Array) note()
     return bytes
   },
-  put: (bytes, done) =>
-    put(bytes, (error) => {
-      note()
-      done(error)
-    }),
+  put: (bytes, done, sent) =>
+    put(
+      bytes,
+      (error) => {
+        note()
+        done(error)
+      },
+      sent
+    ),
   finish
 })
 

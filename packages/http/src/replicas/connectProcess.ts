@@ -1,6 +1,6 @@
 /** Connections to other processes of the deployment. agents-and-apps.md §17. */
 import { AgentUnreachable, full, type OtherProcess, unable } from "@atelier/core/network"
-import { Ids } from "@atelier/core/platform"
+import { Ids, isLoopbackHost } from "@atelier/core/platform"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
@@ -28,6 +28,10 @@ const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<strin
     ? Effect.succeed(`${address.replace(/^http/, "ws").replace(/\/+$/, "")}${path}`)
     : unreachable("its address is no URL of http or https")
 }
+
+/** Whether no program between both processes can read what they send: TLS hides it, or they are on one machine. */
+const isHidden = ({ address }: OtherProcess): boolean =>
+  /^(?:https:|unix:)/.test(address) || (URL.canParse(address) && isLoopbackHost(new URL(address).hostname))
 
 /** Opens a WebSocket, which is paused; gives it with the answer of the other side to the pass. */
 const opened = (url: string, pass: string, requestId: string) =>
@@ -76,6 +80,6 @@ export const makeConnect = Effect.gen(function* () {
       const pass = yield* passes.issue(process.id, target, yield* ids.next)
       const { answer, socket, webSocket } = yield* opened(url, pass.text, (yield* CurrentRequest).id)
       if (!(yield* pass.isAnsweredBy(answer))) return yield* unreachable("what answers at its address is no process of the service")
-      return { socket, webSocket }
+      return { isHidden: isHidden(process), socket, webSocket }
     })
 })

@@ -36,14 +36,14 @@ const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, re
 /** Passes bytes on in both directions, until the other process closes the socket. */
 const passedOn = (connection: Connection, stream: AgentStream) => {
   if (stream.direct === undefined) return passedByEffects(connection, stream)
-  const { direct, receiving } = socketStream(connection)
+  const { direct, flush, receiving } = socketStream(connection)
   const target = stream.direct
   const broken = Effect.async<never, CloseSocket>((resume) => {
     const over = ({ message }: Error): void => resume(Effect.fail(new CloseSocket({ code: 1011, reason: message })))
     passOn(target, direct, over)
     passOn(direct, target, over)
   })
-  return Effect.raceFirst(receiving, broken)
+  return Effect.ensuring(Effect.raceFirst(receiving, broken), Effect.sync(flush))
 }
 
 const passedByEffects = ({ messages, send }: Connection, stream: AgentStream) => {

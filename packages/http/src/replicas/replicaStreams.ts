@@ -16,12 +16,13 @@ export const layer = Layer.effect(
     return {
       open: (process, { agent_id, port }) =>
         Effect.gen(function* () {
-          const { socket, webSocket } = yield* connect(process, streamsPath, { agent_id, port })
+          const { isHidden, socket, webSocket } = yield* connect(process, streamsPath, { agent_id, port })
           // A reader and writers learn of its end by themselves
-          const connection = open(webSocket, { isStream: true }, () => undefined, socket, true)
+          const connection = open(webSocket, { isStream: true }, () => undefined, socket, { isHidden })
           webSocket.resume()
           yield* heartbeatScoped(heartbeats, webSocket)
-          const { direct, receiving } = socketStream(connection)
+          const { direct, flush, receiving } = socketStream(connection)
+          yield* Effect.addFinalizer(() => Effect.sync(flush))
           yield* Effect.forkScoped(Effect.ignore(receiving))
           return asAgentStream(direct)
         })

@@ -1,9 +1,10 @@
 /** The bytes of a stream between two processes, as a WebSocket carries them. agents-and-apps.md §17. */
+import { Loans } from "@atelier/agent-protocol"
 import { type AgentStream, AgentUnreachable, type DirectStream } from "@atelier/core/network"
 import { Effect, Option } from "effect"
 import type { SocketClosed } from "../sockets/closing.js"
 import type { Connection } from "../sockets/Connection.js"
-import { ended, pieceBytes } from "./wire.js"
+import { ended } from "./wire.js"
 
 /** Bytes that wait to be read above which the other process has to wait. */
 const maximumWaiting = 1024 * 1024
@@ -18,9 +19,14 @@ const silent = new AgentUnreachable({ message: "The other process of the service
 
 export interface SocketStream {
   readonly direct: DirectStream
+  /** Sends what was written. Otherwise it leaves at the end of the turn. */
+  readonly flush: () => void
   /** Receives until the socket closes. To be run once. */
   readonly receiving: Effect.Effect<void, SocketClosed>
 }
+
+/** Bytes of a piece. A message may be larger, which the other process's limit of 1 MiB allows. */
+const pieceBytes = 256 * 1024
 
 /** The pieces that messages are made of. */
 const piecesOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
@@ -28,8 +34,81 @@ const piecesOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
     ? [bytes]
     : Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) => bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes))
 
+/** Bytes that are gathered for one write: what two reads bring. Bytes beyond it are no longer in the processor's cache when they are written. */
+const gatheredBytes = 128 * 1024
+
+/** Bytes that do not wait for what other reads of the turn bring: they are rarely followed by more, and an answer to them is waited for. */
+const smallBytes = 16 * 1024
+
+/** Bytes that wait to leave above which a writer has to wait. */
+const maximumUnsent = 256 * 1024
+
+/** Gathers bytes until the end of a turn, or until there are enough for a write of their own. */
+const gathering = (write: Connection["write"]) => {
+  let pieces: Array<Uint8Array> = []
+  let size = 0
+  let leaving: Array<() => void> = []
+  /** Bytes that have been handed to the connection and have not left. */
+  let unsent = 0
+  let isScheduled = false
+  let broken: AgentUnreachable | undefined
+  let waiting: ((error?: AgentUnreachable) => void) | undefined
+  let timer: NodeJS.Timeout | undefined
+  const goOn = (): void => {
+    if (waiting === undefined || (broken === undefined && size + unsent >= maximumUnsent)) return
+    const done = waiting
+    waiting = undefined
+    clearTimeout(timer)
+    done(broken)
+  }
+  const end = (error: AgentUnreachable): void => {
+    broken ??= error
+    pieces = []
+    leaving = []
+    goOn()
+  }
+  const flush = (): void => {
+    if (pieces.length === 0 || broken !== undefined) return
+    const [written, sent, bytes] = [pieces, leaving, size]
+    pieces = []
+    leaving = []
+    size = 0
+    unsent += bytes
+    write(written, (error) => {
+      if (error !== undefined) return end(new AgentUnreachable({ message: error.message }))
+      unsent -= bytes
+      for (const left of sent) left()
+      if (unsent === 0) flush()
+      goOn()
+    })
+  }
+  const flushLater = (): void => {
+    isScheduled = false
+    if (unsent === 0) flush()
+  }
+  return {
+    flush,
+    put: (bytes: Uint8Array, done: (error?: AgentUnreachable) => void, sent?: () => void): void => {
+      if (broken !== undefined) return done(broken)
+      pieces.push(...piecesOf(bytes))
+      if (sent !== undefined) leaving.push(sent)
+      size += bytes.length
+      if (size >= gatheredBytes && unsent === 0) flush()
+      else if (!isScheduled) {
+        isScheduled = true
+        if (size < smallBytes) process.nextTick(flushLater)
+        else setImmediate(flushLater)
+      }
+      if (broken === undefined && size + unsent < maximumUnsent) return done()
+      waiting = done
+      timer = setTimeout(() => end(silent), sendWithin)
+    }
+  }
+}
+
 /** A connection's binary messages as a stream, until it says that they have ended. */
 export const socketStream = ({ pause, receive, tell, write }: Connection): SocketStream => {
+  const writer = gathering(write)
   let waiting: Array<Uint8Array> = []
   let size = 0
   let isPaused = false
@@ -71,20 +150,16 @@ export const socketStream = ({ pause, receive, tell, write }: Connection): Socke
         if (last === undefined) readable = ready
         return last
       },
-      put: (bytes, done) => {
-        if (bytes.length === 0) return done()
-        const timer = setTimeout(() => over(silent), sendWithin)
-        let isOver = false
-        const over = (error?: AgentUnreachable): void => {
-          if (isOver) return
-          isOver = true
-          clearTimeout(timer)
-          done(error)
-        }
-        write(piecesOf(bytes), (error) => over(error === undefined ? undefined : new AgentUnreachable({ message: error.message })))
+      put: (bytes, done, sent) => {
+        if (bytes.length > 0) return writer.put(bytes, done, sent)
+        done()
       },
-      finish: () => tell(ended)
+      finish: () => {
+        writer.flush()
+        tell(ended)
+      }
     },
+    flush: writer.flush,
     receiving: Effect.ensuring(
       receiving,
       Effect.sync(() => end(interrupted))
@@ -127,11 +202,12 @@ export const passOn = (from: DirectStream, to: DirectStream, over: (error: Error
       if (bytes instanceof Error) return over(bytes)
       let isAtOnce = true
       let isTaken = false
-      to.put(bytes, (error) => {
+      const taken = (error?: Error): void => {
         if (error !== undefined) return over(error)
         isTaken = true
         if (!isAtOnce) go()
-      })
+      }
+      to.put(bytes, taken, () => Loans.giveBack(bytes.buffer, bytes.length))
       isAtOnce = false
       if (!isTaken) return
     }

@@ -23,6 +23,3 @@ export const ended = "end"
 
 /** Bytes of a message. */
 export const maximumMessage = 1024 * 1024
-
-/** Bytes that one message is made of at most. */
-export const pieceBytes = 256 * 1024

@@ -65,13 +65,16 @@ export interface Reading {
   readonly isStream?: boolean
 }
 
-/** Listens to a socket, and calls `end` with the reason of its end. Messages of one turn become one write to `connection`. */
+/**
+ * Listens to a socket, and calls `end` with the reason of its end. Messages of one turn become one write to `connection`. `client` tells that this is the client's side, and
+ * whether no other program can read what it sends.
+ */
 export const open = (
   webSocket: WebSocket,
   { isStream = false, sendWithin }: Reading,
   end: (exit: Exit.Exit<void, unknown>) => void,
   connection?: Duplex,
-  isClient = false
+  client?: { readonly isHidden: boolean }
 ): Connection => {
   /** Messages that have arrived before the first reader. */
   let early: Array<string | Uint8Array> = []
@@ -103,7 +106,7 @@ export const open = (
   const isTaken =
     isStream &&
     connection !== undefined &&
-    takeBinary(connection, { isMasked: !isClient, take: takePiece }, (take) => readLent(connection, take))
+    takeBinary(connection, { isMasked: client === undefined, take: takePiece }, (take) => readLent(connection, take))
   webSocket.on("message", (data: RawData, isBinary) => {
     // The library is given what is unread at the end, which may begin within a message
     if (isTaken && connection.destroyed) return
@@ -133,10 +136,10 @@ export const open = (
     send: sender(webSocket, sendWithin),
     write: (pieces, done) => {
       const sent = (error?: Error | null): void => done(error ? new SocketClosed({ code: 1006, reason: error.message }) : undefined)
-      // A client's frames have masks
-      if (connection === undefined || isClient) return sendEach(webSocket, connection, payloadsOf(pieces), sent)
+      // A client's frames have masks, by the library where a proxy could read them (RFC 6455 §10.3)
+      if (connection === undefined || client?.isHidden === false) return sendEach(webSocket, connection, payloadsOf(pieces), sent)
       if (webSocket.readyState !== WebSocket.OPEN) return done(new SocketClosed({ code: 1006, reason: "the WebSocket is closed" }))
-      writeTogether(connection, payloadsOf(binaryFrames(pieces, false).frames), sent)
+      writeTogether(connection, payloadsOf(binaryFrames(pieces, client !== undefined).frames), sent)
     },
     tell: (text) => webSocket.send(text),
     end,

@@ -1,0 +1,131 @@
+/** Writes to a stream between two processes, as its connection gets them. */
+import { Loans } from "@atelier/agent-protocol"
+import { AgentUnreachable } from "@atelier/core/network"
+import { Effect, Stream } from "effect"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import { passOn, socketStream } from "../../src/replicas/socketStream.js"
+import { SocketClosed } from "../../src/sockets/closing.js"
+
+afterEach(() => void vi.useRealTimers())
+
+/** A connection that notes writes, which leave when the test says so. */
+const aConnection = () => {
+  const written: Array<string> = []
+  const unsent: Array<(error?: SocketClosed) => void> = []
+  const stream = socketStream({
+    write: (pieces, done) => {
+      written.push(pieces.map((piece) => (piece.length > 100 ? String(piece.length) : Buffer.from(piece).toString())).join("+"))
+      unsent.push(done)
+    },
+    tell: (text) => void written.push(`(${text})`),
+    send: () => Effect.void,
+    messages: Stream.never,
+    listen: () => undefined,
+    receive: () => Effect.never,
+    pause: () => undefined,
+    end: () => undefined
+  })
+  return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error) }
+}
+
+const ignore = (): void => undefined
+
+describe("a stream between two processes", () => {
+  it("sends the writes of one turn together", async () => {
+    const { direct, written } = aConnection()
+    direct.put(Buffer.from("a"), ignore)
+    direct.put(Buffer.from("b"), ignore)
+    expect(written).toStrictEqual([])
+    await nextTurn()
+    expect(written).toStrictEqual(["a+b"])
+  })
+
+  it("gathers writes until the bytes before have left", async () => {
+    const { direct, leave, written } = aConnection()
+    direct.put(Buffer.from("a"), ignore)
+    await nextTurn()
+    direct.put(Buffer.from("b"), ignore)
+    await nextTurn()
+    direct.put(Buffer.from("c"), ignore)
+    await nextTurn()
+    expect(written).toStrictEqual(["a"])
+    leave()
+    expect(written).toStrictEqual(["a", "b+c"])
+  })
+
+  it("sends its end behind all bytes", async () => {
+    const { direct, written } = aConnection()
+    direct.put(Buffer.from("a"), ignore)
+    await nextTurn()
+    direct.put(Buffer.from("b"), ignore)
+    direct.finish()
+    await nextTurn()
+    expect(written).toStrictEqual(["a", "b", "(end)"])
+  })
+
+  it("sends at once the bytes of a process that ends the stream", () => {
+    const { direct, flush, written } = aConnection()
+    direct.put(Buffer.from("a"), ignore)
+    flush()
+    expect(written).toStrictEqual(["a"])
+  })
+
+  it("has the writer wait while 256 KiB have not left", async () => {
+    const { direct, leave, written } = aConnection()
+    const taken: Array<number> = []
+    direct.put(new Uint8Array(200_000), () => void taken.push(1))
+    direct.put(new Uint8Array(100_000), () => void taken.push(2))
+    await nextTurn()
+    expect([written, taken]).toStrictEqual([["200000"], [1]])
+    leave()
+    expect([written, taken]).toStrictEqual([
+      ["200000", "100000"],
+      [1, 2]
+    ])
+  })
+
+  it("makes messages of at most 256 KiB", () => {
+    const { direct, written } = aConnection()
+    direct.put(new Uint8Array(600_000), ignore)
+    expect(written).toStrictEqual(["262144+262144+75712"])
+  })
+
+  it("tells a writer why its bytes have not left", async () => {
+    const { direct, leave } = aConnection()
+    const told: Array<string | undefined> = []
+    const note = (error?: Error): void => void told.push(error?.message)
+    direct.put(new Uint8Array(300_000), note)
+    leave(new SocketClosed({ code: 1006, reason: "gone" }))
+    direct.put(Buffer.from("a"), note)
+    expect(told).toStrictEqual([expect.stringContaining("1006"), expect.stringContaining("1006")])
+  })
+
+  it("breaks off where the other process takes nothing for a minute", () => {
+    vi.useFakeTimers()
+    const { direct } = aConnection()
+    let told: Error | undefined
+    direct.put(new Uint8Array(300_000), (error) => (told = error))
+    vi.advanceTimersByTime(59_000)
+    expect(told).toBeUndefined()
+    vi.advanceTimersByTime(1_000)
+    expect(told).toBeInstanceOf(AgentUnreachable)
+  })
+
+  it("gives lent memory back once its bytes have left", async () => {
+    const { direct, leave } = aConnection()
+    const slab = Loans.take()
+    if (slab === undefined) return expect.unreachable()
+    Loans.lend(slab, 1_000)
+    const pieces = [slab.subarray(0, 1_000)]
+    const source = { take: () => pieces.shift(), put: ignore, finish: ignore }
+    passOn(source, direct, () => expect.unreachable())
+    await nextTurn()
+    const during = Loans.take()
+    expect(during?.buffer).not.toBe(slab.buffer)
+    leave()
+    const after = Loans.take()
+    expect(after?.buffer).toBe(slab.buffer)
+    for (const bytes of [during, after]) if (bytes !== undefined) Loans.lend(bytes, 0)
+  })
+})
