@@ -1,31 +1,13 @@
-import { unrestrictedAllowList } from "@atelier/core/access"
-import { ApiKeyRepository, newApiKey, newCredential, type User, UserRepository } from "@atelier/core/identity"
+import { type User, UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import { aUser, anOrganization } from "../../../../../test/records/builders.js"
+import { aStoredKey } from "../../../../../test/records/keys.js"
 
 /** A key of a user that was used a minute ago. */
 const aKey = (user: User, token_name: string) =>
-  Effect.gen(function* () {
-    const now = yield* Timestamp.now
-    const { hashedSecret, id, key } = yield* newCredential
-    const stored = newApiKey(
-      {
-        id,
-        user_id: user.id,
-        login_type: "token",
-        ip: "",
-        token_name,
-        scopes: ["coder:all"],
-        allow_list: unrestrictedAllowList,
-        lifetime: Duration.hours(24)
-      },
-      now
-    )
-    yield* (yield* ApiKeyRepository).insert({ ...stored, last_used: Timestamp.minus(now, "1 minute") }, hashedSecret)
-    return { id, key }
-  })
+  aStoredKey(user, (now) => ({ login_type: "token", token_name, last_used: Timestamp.minus(now, "1 minute") }))
 
 /** A member of an organization, and a key of theirs. */
 export const aSession = Effect.gen(function* () {
