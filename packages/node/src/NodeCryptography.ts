@@ -35,7 +35,8 @@ const encoder = new TextEncoder()
 export const layer = Layer.succeed(Cryptography, {
   randomBytes: (length) => Effect.sync(() => randomBytes(length)),
   sha256: (data) =>
-    data.length <= hashedPerTurn ? Effect.sync(() => digest(data)) : digestInTurns(typeof data === "string" ? encoder.encode(data) : data),
+    // Made at once, for callers that run no effect
+    data.length <= hashedPerTurn ? Effect.succeed(digest(data)) : digestInTurns(typeof data === "string" ? encoder.encode(data) : data),
   pbkdf2Sha256: ({ iterations, length, password, salt }) =>
     Effect.map(
       Effect.promise(() => derive(password, salt, iterations, length, "sha256")),

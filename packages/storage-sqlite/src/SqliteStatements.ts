@@ -1,6 +1,6 @@
 import { SqlClient, type SqlConnection as Connection, type SqlError } from "@effect/sql"
 import { makeStatements, type Statements, transactionOf } from "@atelier/storage"
-import { Effect, FiberRef, Scope } from "effect"
+import { Effect, Exit, FiberRef, Scope } from "effect"
 
 const send =
   (text: string) =>
@@ -94,6 +94,10 @@ export const over = <Client extends SqlClient.SqlClient>(
           ? Effect.succeed(undefined)
           : revision
       ),
+      revisionNow: () => {
+        const present = exclusive > 0 ? undefined : Effect.runSyncExit(revision)
+        return present !== undefined && Exit.isSuccess(present) ? present.value : undefined
+      },
       batch: (texts) => Effect.forEach(texts, (text) => statements.run(text, []), { discard: true }),
       transaction: withTransaction
     })

@@ -12,6 +12,8 @@ export interface SuccessWriter {
   readonly status: number
   /** Dies if the value is not one that the endpoint declares. */
   readonly write: (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+  /** The same without an effect, which throws where `write` dies; undefined where the endpoint declares several statuses. */
+  readonly writeNow?: (value: unknown) => HttpServerResponse.HttpServerResponse
 }
 
 /**
@@ -24,10 +26,10 @@ export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
   const [first, ...others] = new Set(members.map(HttpApiSchema.getStatusSuccessAST)).size > 1 ? members.map(alternativeWriter) : []
   if (first === undefined) {
     const writeText = HttpApiSchema.getEncoding(schema.ast).contentType === "application/json" ? writer(schema.ast) : undefined
-    if (writeText !== undefined) return { status, write: (value) => Effect.sync(() => jsonText(status, writeText(value))) }
     const encode = HttpApiSchema.isVoid(schema.ast) ? () => undefined : encoder(schema.ast)
     const respond = responder(schema.ast)
-    return { status, write: (value) => Effect.sync(() => respond(encode(value))) }
+    const writeNow = (value: unknown) => (writeText === undefined ? respond(encode(value)) : jsonText(status, writeText(value)))
+    return { status, write: (value) => Effect.sync(() => writeNow(value)), writeNow }
   }
   return {
     status: first.status,

@@ -36,6 +36,8 @@ export interface Store {
    * is not committed. A database that cannot tell for less than a statement costs has no revisions.
    */
   readonly revision?: Effect.Effect<object | undefined, SqlError.SqlError>
+  /** The same for a caller that is in no transaction and wants no spans. Undefined also where the database failed. */
+  readonly revisionNow?: () => object | undefined
 }
 
 /** A statement: an effect that runs it, and a part of other statements. */

@@ -3,6 +3,7 @@ import type { CallInfo } from "../../access/actors/Actor.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { type Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
 import { Unauthenticated } from "../../platform/Errors.js"
+import { doneWith } from "../../platform/wiring/doneWith.js"
 import { atMillis } from "../../platform/time/AtMillis.js"
 import { parseCredential } from "./ApiKey.js"
 import { coversPath } from "./Audience.js"
@@ -79,7 +80,16 @@ export const credentialChecks = ({ options, sessions, links, cryptography }: Nee
       : Effect.flatMap(hashSecret(cryptography, credential.secret), (hashedSecret) => lasting(credential.id, info, hashedSecret))
   }
 
-  return { lasting, presented }
+  /** The same without an effect, for the usual case alone; undefined also for every key that is refused. */
+  const presentedNow = (token: Redacted.Redacted<string>, info: CallInfo, now: number): StoredSession | undefined => {
+    const credential = parseCredential(Redacted.value(token))
+    const session = credential === undefined ? undefined : sessions.knownByKeyId(credential.id)
+    if (credential === undefined || session === undefined) return undefined
+    const hashedSecret = doneWith(hashSecret(cryptography, credential.secret))
+    return hashedSecret === undefined ? undefined : doneWith(judged(session, info, hashedSecret, now))
+  }
+
+  return { lasting, presented, presentedNow }
 }
 
 /** The result of {@link credentialChecks}. */

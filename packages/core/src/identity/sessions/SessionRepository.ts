@@ -35,6 +35,8 @@ export class SessionRepository extends Context.Tag("@atelier/core/SessionReposit
   {
     /** In one statement: it runs before every request. */
     readonly byKeyId: (id: string) => Effect.Effect<Option.Option<StoredSession>>
+    /** The session of a key as it is stored now, where that is known without reading it. */
+    readonly knownByKeyId: (id: string) => StoredSession | undefined
     /** Writes the use of a key and that its user was seen, unless another request has since `session` was read. */
     readonly recordUse: (session: StoredSession, use: KeyUse, at: Timestamp) => Effect.Effect<void>
   }

@@ -49,6 +49,12 @@ export interface SessionsService {
   readonly authenticate: (token: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, Unauthenticated>
 
   /**
+   * The same without an effect, for a caller in no transaction: the actor of a key whose session is known and whose use is recorded already. Undefined where
+   * `authenticate` has to decide, which every refusal is left to.
+   */
+  readonly authenticateNow: (token: Redacted.Redacted<string>, info: CallInfo) => Actor | undefined
+
+  /**
    * The actor of a key whose holder has proved elsewhere that the key is its own. Does not count as a use of the key. Fails for a key that is
    * unknown or expired, and for a user that is not active.
    */
@@ -120,23 +126,36 @@ const make = Effect.gen(function* () {
       return Option.isSome(recorded) ? written : undefined
     })
 
-  const { lasting, presented } = credentialChecks({ options, sessions, links, cryptography })
+  const clock = yield* Effect.clock
+  const { lasting, presented, presentedNow } = credentialChecks({ options, sessions, links, cryptography })
 
   const { holderOf, actorOf, holderOfKey } = sessionActors({ options, presented, lasting })
+
+  /** The actor of a key of whose use nothing has to be written. */
+  const usedBefore = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, now: number): Actor | undefined => {
+    if (session.status !== "active" || useOf(session, { now, ip: info.ip ?? "", slides }) !== undefined) return undefined
+    const actor = actorOf(token, info, session, session.expires_at)
+    OwnUser.keep(actor, session.user, now)
+    return actor
+  }
 
   return {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.flatMap(presented(token, info), (session) =>
         atMillis((now) => {
-          if (session.status === "active" && useOf(session, { now, ip: info.ip ?? "", slides }) === undefined) {
-            const actor = actorOf(token, info, session, session.expires_at)
-            OwnUser.keep(actor, session.user, now)
-            return Effect.succeed(actor)
-          }
+          const actor = usedBefore(token, info, session, now)
           // A use that is written changes the user too, and so does waking up
-          return Effect.map(use(session, info), (written) => actorOf(token, info, session, written?.expires_at ?? session.expires_at))
+          return actor === undefined
+            ? Effect.map(use(session, info), (written) => actorOf(token, info, session, written?.expires_at ?? session.expires_at))
+            : Effect.succeed(actor)
         })
       ),
+
+    authenticateNow: (token: Redacted.Redacted<string>, info: CallInfo): Actor | undefined => {
+      const now = clock.unsafeCurrentTimeMillis()
+      const session = presentedNow(token, info, now)
+      return session === undefined ? undefined : usedBefore(token, info, session, now)
+    },
 
     holderOf: holderOfKey,
 

@@ -1,7 +1,8 @@
 import { Context, Effect, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { type CurrentActor, withActor } from "../../access/actors/Actor.js"
+import { type Actor, type CurrentActor, withActor } from "../../access/actors/Actor.js"
+import { permits } from "../../access/decisions/Decision.js"
 import { atMillis } from "../../platform/time/AtMillis.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Forbidden } from "../../platform/Errors.js"
@@ -12,7 +13,7 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction, type Transactor } from "../../platform/store/Transactor.js"
 import { parse, type Uuid } from "../../platform/texts/Uuid.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
-import { withReadableMemberships } from "./Memberships.js"
+import { readsMemberships, withReadableMemberships } from "./Memberships.js"
 import * as OwnUser from "./OwnUser.js"
 import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
@@ -40,6 +41,12 @@ export interface UsersService {
    * may read. Fails with `NotFound` where the actor may not read it. identity.md §4, §8.3.
    */
   readonly get: (reference: string) => Effect.Effect<UserWithOrganizations, NotFound, CurrentActor>
+
+  /**
+   * The same without an effect, for an actor that is asked about itself: the user that was read with its credential. Undefined where `get` has to decide, which
+   * every refusal is left to.
+   */
+  readonly getNow: (reference: string, actor: Actor) => UserWithOrganizations | undefined
 
   /**
    * The user a path names, whose own objects are asked for. Fails with `NotFound` where the user may not be read, also for a token that may
@@ -78,6 +85,7 @@ const make = Effect.gen(function* () {
   const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
   const setupTokens = yield* SetupTokens
+  const clock = yield* Effect.clock
 
   const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {
     if (reference === meAlias) {
@@ -102,6 +110,13 @@ const make = Effect.gen(function* () {
       yield* Access.readable(AccessObjects.user(user.value))
       return yield* withReadableMemberships(user.value)
     }),
+
+    getNow: (reference: string, actor: Actor): UserWithOrganizations | undefined => {
+      const user = reference === meAlias ? OwnUser.take(actor, clock.unsafeCurrentTimeMillis()) : undefined
+      return user !== undefined && permits(actor.subject, "read", AccessObjects.user(user)) && readsMemberships(actor, user)
+        ? user
+        : undefined
+    },
 
     holder: Traced.fn("Users.holder")(function* (reference: string) {
       const user = yield* find(reference)

@@ -64,8 +64,8 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
       ...(Redacted.value(scimAuthHeader) === "" ? (["scim"] as const) : [])
     ])
     return handlers
-      .handle("index", () => Effect.succeed({ message: "👋" }))
-      .handle("buildInfo", () => Effect.succeed(buildInfo))
+      .handle("index", Handlers.constant({ message: "👋" }))
+      .handle("buildInfo", Handlers.constant(buildInfo))
       .handle("entitlements", () =>
         Effect.map(Timestamp.now, (refreshed_at) => {
           const granted = licensed.grants?.()
@@ -75,7 +75,7 @@ export const deployment = Handlers.group(contract.deployment, (handlers) =>
           return { features, warnings: warnings(), errors: [], has_license, trial: false, require_telemetry: false, refreshed_at }
         })
       )
-      .handle("health", () => Effect.succeed("OK"))
+      .handle("health", Handlers.constant("OK"))
       .handle("healthDetails", () =>
         Effect.map(Effect.all([health.background, health.members]), ([background, workers]) => ({
           ok: background.every(({ failing }) => failing === 0),

@@ -41,10 +41,10 @@ export const general = Handlers.group(contract.general, (handlers) =>
           options: wire === "reference" ? options.map(referenceForm) : options
         }))
       )
-      .handle("getSshConfig", () => Effect.succeed(ssh))
+      .handle("getSshConfig", Handlers.constant(ssh))
       .handle("reportFunnelEvent", () => Access.authorizeOrHide("read", AccessObjects.bare("license")))
-      .handle("listExperiments", () => Effect.succeed(experiments))
-      .handle("listAvailableExperiments", () => Effect.succeed(safeExperiments))
+      .handle("listExperiments", Handlers.constant(experiments))
+      .handle("listAvailableExperiments", Handlers.constant(safeExperiments))
       .handle("getInitScript", ({ path }) => {
         const script = initScript({ accessUrl, names }, path.os, path.arch)
         if (script === undefined)

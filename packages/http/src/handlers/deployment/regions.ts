@@ -23,6 +23,6 @@ export const regions = Handlers.group(contract.regions, (handlers) =>
           }))
         }))
       )
-      .handle("getAppHost", () => Effect.succeed({ host }))
+      .handle("getAppHost", Handlers.constant({ host }))
   })
 )

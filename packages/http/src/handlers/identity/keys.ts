@@ -11,7 +11,7 @@ export const keys = Handlers.group(contract.keys, (handlers) =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     return handlers
-      .handle("listScopes", () => Effect.succeed({ external: externalScopes }))
+      .handle("listScopes", Handlers.constant({ external: externalScopes }))
       .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))
       .handle("createToken", ({ path, payload }) => Effect.map(keys.createToken(path.user, payload), (key) => ({ key })))
       .handle("listTokens", ({ path, urlParams }) =>

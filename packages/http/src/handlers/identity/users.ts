@@ -74,7 +74,16 @@ export const users = Handlers.group(contract.users, (handlers) =>
         Effect.map(users.list(q, page), (page) => ({ count: page.count, users: page.users.map(userView) }))
       )
       .handle("createUser", ({ payload }) => Effect.map(creation.create(payload), userView))
-      .handle("getUser", ({ path }) => Effect.map(users.get(path.user), singleView))
+      .handle(
+        "getUser",
+        Handlers.atOnce(
+          ({ path }, actor) => {
+            const user = actor === undefined ? undefined : users.getNow(path.user, actor)
+            return user === undefined ? undefined : singleView(user)
+          },
+          ({ path }) => Effect.map(users.get(path.user), singleView)
+        )
+      )
       .handle("updateProfile", ({ path, payload }) => Effect.map(accounts.updateProfile(path.user, payload), userView))
       .handle("suspendUser", ({ path }) => Effect.map(accounts.suspend(path.user), userView))
       .handle("activateUser", ({ path }) => Effect.map(accounts.activate(path.user), userView))

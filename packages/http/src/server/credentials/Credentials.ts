@@ -28,6 +28,8 @@ export class UserCredentials extends Context.Tag("@atelier/http/UserCredentials"
       /** The request, if its caller says that the token is bound to a key (RFC 9449 §7.1). */
       proving?: Proving
     ) => Effect.Effect<Actor, Unauthenticated | Forbidden>
+    /** The same without an effect, where nothing has to be waited for or refused; undefined where `authenticate` has to decide. */
+    readonly authenticateNow?: (token: Redacted.Redacted<string>, info: CallInfo) => Actor | undefined
   }
 >() {
   /** Sessions and tokens that the service itself has issued. */
@@ -37,6 +39,7 @@ export class UserCredentials extends Context.Tag("@atelier/http/UserCredentials"
       const sessions = yield* Sessions
       const proofs = yield* ProofOfPossession
       return UserCredentials.of({
+        authenticateNow: sessions.authenticateNow,
         authenticate: (token, info, proving) =>
           proving === undefined
             ? sessions.authenticate(token, info)

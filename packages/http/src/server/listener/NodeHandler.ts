@@ -14,7 +14,8 @@ import { Readable } from "node:stream"
 import { flat } from "@atelier/core/platform"
 import * as Endings from "./Endings.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
-import type { Direct } from "../pipeline/Pipeline.js"
+import type { DirectOutlet } from "../pipeline/appAnswer.js"
+import type { Direct } from "../pipeline/entrances.js"
 import { givesBack, LentBody } from "./LentBody.js"
 import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
@@ -153,9 +154,12 @@ export const make = (
       })
     })
   }
-  const run = (request: NodeRequest, application: HttpApplication): void => {
+  const run = (
+    request: NodeRequest,
+    application: HttpApplication,
+    services = new RequestServices().set(HttpServerRequest.HttpServerRequest.key, request)
+  ): void => {
     const { method, response: target } = request
-    const services = new RequestServices().set(HttpServerRequest.HttpServerRequest.key, request)
     const handled = tracing
       ? HttpApp.toHandled(application, (_, response) =>
           Effect.zipRight(send(method, target, response, endLater), liveBodyEnds(target, response))
@@ -176,7 +180,17 @@ export const make = (
       running = undefined
     })
   }
-  const outlet = { end: endLater, run }
+  const outlet: DirectOutlet = {
+    end: endLater,
+    run,
+    send: ({ method, response: target }, response) => {
+      const { body } = response
+      if (body._tag !== "Empty" && body._tag !== "Uint8Array" && !(body._tag === "Raw" && typeof body.body === "string")) return false
+      // What such a body needs is done by now
+      send(method, target, response, endLater)
+      return true
+    }
+  }
   return (source, target) => {
     const request = new NodeRequest(source, target)
     // Spans are made of fibers

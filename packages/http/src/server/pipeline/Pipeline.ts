@@ -8,15 +8,13 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { makeRecording } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { flat, type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Cause, Context, Effect, Either, Exit, Option, type Scope } from "effect"
+import { doneWith, flat, type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
+import { Cause, Effect, Either, Exit, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Route } from "../../contract/Route.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
-import { PeerAddress } from "../connection/PeerAddress.js"
-import { RequestServices } from "../connection/RequestServices.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
 import { HostSessions } from "../credentials/HostSessions.js"
@@ -34,6 +32,7 @@ import { type HttpSettings, Settings } from "../request/Settings.js"
 import { type Target, targetReader } from "../request/Target.js"
 import type { Visit } from "../request/Visit.js"
 import { appAnswer, type DirectOutlet } from "./appAnswer.js"
+import { type Arrival, attempt, entrances } from "./entrances.js"
 import { isTerminal, routeAnswer } from "./routeAnswer.js"
 import { AppServer } from "./AppServer.js"
 import { failureAnswer, loggingBody } from "./failures.js"
@@ -47,9 +46,6 @@ import type { Unrouted } from "./Unrouted.js"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 type App = Effect.Effect<Response, never, Request | Scope.Scope>
-
-/** Answers a request without an effect; false where that needs one, and then nothing has begun. */
-export type Direct = (request: NodeRequest, outlet: DirectOutlet) => boolean
 
 /** Paths that programs ask for, also with a browser's headers. */
 const ofPrograms = /^\/(?:api|scim|derp|internal|oauth2|\.well-known)(?:\/|$)/
@@ -126,19 +122,11 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         return finish(request, info, loggingBody(request, info, response))
       }
 
-    /** Answers a request; `visiting` says whose it is if a workspace proxy passes it on, or why the proxy may not. */
-    const begin = (
-      context: Context.Context<never>,
-      request: Request,
-      visiting: Exit.Exit<Visit, Unauthenticated | Forbidden> | undefined
-    ): App => {
-      const { unsafeMap: given } = context
-      const services = given instanceof RequestServices ? given : new RequestServices(given)
-      const peer = Option.getOrElse(request.remoteAddress, () => Context.get(context, PeerAddress))
+    /** Answers a request. The effect of a direct one is its answer already where that took none. */
+    const begin = ({ isDirect, named, peer, request, services, visiting }: Arrival): App => {
       const target = targetOf(request.url)
       const isUnread = isTooLong(request)
       const visit = visiting !== undefined && Exit.isSuccess(visiting) ? visiting.value : undefined
-      const named = visiting === undefined ? apps?.appOf(request, peer) : visit?.named
       const app = named === noApp ? undefined : named
       const isServed = visiting === undefined || isTerminal(target.path)
       const found = isUnread || named !== undefined ? undefined : isServed ? routeOf(request.method, target) : refusePath(target.path)
@@ -167,19 +155,26 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
         )
       }
       const shown = isLost && isForUser(request, target.path) ? unrouted.page : undefined
+      // The user of a request to an app is not identified before its admission begins
+      const isAtOnce = isDirect && app === undefined
       const identified =
-        shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined) : undefined
+        shown === undefined || unrouted.isPersonal(target.path) ? identify(request, info, app, shown !== undefined, isAtOnce) : undefined
       if (answerByApp !== undefined && app !== undefined) return answerByApp.byEffect(request, info, peer, app, identified, respond)
       if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
       const answer = (): App =>
-        shown === undefined ? answerByRoute(request, target, info, found, services) : shown(request, info, target.path)
+        shown === undefined ? answerByRoute(request, target, info, found, services, isDirect) : shown(request, info, target.path)
+      if (isDirect && identified !== undefined) info.user = doneWith(identified)
       const answered =
-        identified === undefined
-          ? Effect.suspend(answer)
+        identified === undefined || info.user !== undefined
+          ? isDirect
+            ? attempt(answer)
+            : Effect.suspend(answer)
           : Effect.flatMap(identified, (user) => {
               info.user = user
               return answer()
             })
+      const done = doneWith(answered)
+      if (done !== undefined) return Effect.succeed(respond(done))
       return Effect.matchCauseEffect(answered, {
         onFailure: (cause) => Effect.map(failed(request, info, cause), respond),
         onSuccess: (response) => Effect.succeed(respond(response))
@@ -187,11 +182,8 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     }
 
     /** Takes the same steps for a request to an app whose admission is kept, and begins nothing for others. */
-    const direct: Direct = (request, outlet) => {
-      if (apps === undefined || answerByApp === undefined || apps.visitOf(request) !== undefined) return false
-      const peer = request.source.socket.remoteAddress ?? ""
-      const app = apps.appOf(request, peer)
-      if (app === undefined || app === noApp || isTooLong(request)) return false
+    const directByApp = (request: NodeRequest, peer: string, app: AppPath, outlet: DirectOutlet): boolean => {
+      if (answerByApp === undefined || isTooLong(request)) return false
       const target = targetOf(request.url)
       if (refusalByHead(request, target.path) !== undefined) return false
       if (app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
@@ -203,12 +195,5 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       return true
     }
 
-    const application = Effect.withFiberRuntime<Response, never, Request | Scope.Scope>(({ currentContext }) => {
-      const request = Context.unsafeGet(currentContext, HttpServerRequest.HttpServerRequest)
-      const visiting = apps?.visitOf(request)
-      return visiting === undefined
-        ? begin(currentContext, request, undefined)
-        : Effect.flatMap(Effect.exit(visiting), (visit) => begin(currentContext, request, visit))
-    })
-    return { application, direct }
+    return entrances(apps, begin, directByApp)
   })

@@ -40,9 +40,11 @@ export interface Call {
   readonly services: Map<string, unknown>
 }
 
-export type Answer = (
-  call: Call
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+export interface Answer {
+  (call: Call): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+  /** Answers the call without an effect; undefined where that needs one, and then nothing has begun. May throw, which is a defect. */
+  readonly now?: ((call: Call) => HttpServerResponse.HttpServerResponse | undefined) | undefined
+}
 
 /** The route of a request. */
 export interface Match extends Pick<Call, "params" | "query"> {

@@ -2,6 +2,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, type Scope } from "effect"
 import type { NodeRequest } from "../connection/NodeRequest.js"
+import type { RequestServices } from "../connection/RequestServices.js"
 import type { AppPath } from "../request/appPath.js"
 import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
 import type { RateLimiter } from "../request/RateLimiter.js"
@@ -18,8 +19,14 @@ const appKey = ({ address }: AppPath): string => JSON.stringify(Object.values(ad
 
 /** What a listener does for requests that are answered without an effect. */
 export interface DirectOutlet extends Pick<Outcomes, "end"> {
+  /** Sends an answer whose body is a text, bytes or empty; false for others, and then nothing has begun. */
+  readonly send: (request: NodeRequest, response: Response) => boolean
   /** Answers a request in a fiber after all. */
-  readonly run: (request: NodeRequest, answer: Effect.Effect<Response, never, Scope.Scope>) => void
+  readonly run: (
+    request: NodeRequest,
+    answer: Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest | Scope.Scope>,
+    services?: RequestServices
+  ) => void
 }
 
 /**
@@ -95,7 +102,7 @@ export const appAnswer = (
     },
 
     /** Answers such a request. `run` takes over where it needs an effect after all. */
-    directly: (admitted: Admitted, respond: Respond, { end, run }: DirectOutlet): void => {
+    directly: (admitted: Admitted, respond: Respond, { end, run }: Pick<DirectOutlet, "end" | "run">): void => {
       const { admission, app, info, peer, request } = admitted
       const inFiber = (answer: Effect.Effect<Response, never, Scope.Scope>): void => {
         if (request.response.destroyed) info.counted?.end(undefined)

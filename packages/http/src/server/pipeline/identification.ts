@@ -1,7 +1,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { parseCredential } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
 import { dpopTokenOf } from "../credentials/Credential.js"
 import type { UserCredentials } from "../credentials/Credentials.js"
 import type { HostSessions } from "../credentials/HostSessions.js"
@@ -27,26 +27,29 @@ export const identification = (users: UserCredentials["Type"], host: HostSession
     dpopTokenOf(request) === undefined &&
     trusted(request, { ip: info.ip, userAgent: info.userAgent, requestId: info.id }) === undefined
 
-  /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
+  /**
+   * The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. The effect of a direct
+   * request has succeeded already where nothing has to be waited for.
+   */
   const identify = (
     request: HttpServerRequest.HttpServerRequest,
     info: RequestInfo,
     app: AppPath | undefined,
-    isPage = false
+    isPage: boolean,
+    isDirect: boolean
   ): Effect.Effect<RequestInfo["user"]> | undefined => {
     const { credential, id, ip, path, userAgent } = info
     const own = trusted(request, { ip, userAgent, requestId: id })
     if (own !== undefined) return Effect.either(own)
     if (credential !== undefined && Uuid.isUuid(credential)) return undefined
-    if (credential !== undefined && isNative(info))
-      return Effect.either(
-        users.authenticate(
-          Redacted.make(credential),
-          // A path on a host of an app's own is in no part of the deployment
-          { ip, userAgent, requestId: id, path: app?.address.access_method === "subdomain" ? undefined : path },
-          dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
-        )
-      )
+    if (credential !== undefined && isNative(info)) {
+      const token = Redacted.make(credential)
+      // A path on a host of an app's own is in no part of the deployment
+      const call = { ip, userAgent, requestId: id, path: app?.address.access_method === "subdomain" ? undefined : path }
+      const proving = dpopTokenOf(request) === credential ? { request, method: request.method, path } : undefined
+      const actor = isDirect && proving === undefined ? users.authenticateNow?.(token, call) : undefined
+      return actor === undefined ? Effect.either(users.authenticate(token, call, proving)) : Effect.succeed(Either.right(actor))
+    }
     return host !== undefined && (app !== undefined || isPage || hostPaths.test(path)) ? host.authenticate(request, info) : undefined
   }
 

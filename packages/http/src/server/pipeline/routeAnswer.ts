@@ -51,7 +51,7 @@ const callerRefusal = (settings: HttpSettings, limiter: RateLimiter["Type"]) => 
   }
 }
 
-/** Answers requests by their routes. `answerOf` returns what answers a route, or loads it first. */
+/** Answers requests by their routes: at once where that needs no effect and the request is a direct one. `answerOf` returns what answers a route, or loads it first. */
 export const routeAnswer = (
   settings: HttpSettings,
   limiter: RateLimiter["Type"],
@@ -65,7 +65,8 @@ export const routeAnswer = (
     target: Target,
     info: RequestInfo,
     found: Match | Response,
-    services: Map<string, unknown>
+    services: Map<string, unknown>,
+    isDirect: boolean
   ): Effect.Effect<Response, never, Request | Scope.Scope> => {
     const refusal = refusalOf(given, target, info)
     if (refusal !== undefined) return Effect.succeed(refusal)
@@ -76,6 +77,11 @@ export const routeAnswer = (
     if (isSpan(span)) span.attribute("http.route", route.path)
     info.params = params
     info.routed = true
+    if (isDirect && info.checks === undefined) {
+      const answer = answerOf(route)
+      const response = Effect.isEffect(answer) ? undefined : answer.now?.({ request, info, params, query, services })
+      if (response !== undefined) return Effect.succeed(response)
+    }
     services.set(HttpServerRequest.HttpServerRequest.key, request)
     services.set(CurrentRequest.key, info)
     services.set(HttpServerRequest.ParsedSearchParams.key, query)

@@ -1,35 +1,15 @@
 import { SqlClient } from "@effect/sql"
-import { unrestrictedAllowList } from "@atelier/core/access"
-import { type ApiKey, ApiKeyRepository, newApiKey, newCredential, SessionRepository, UserRepository } from "@atelier/core/identity"
+import { type ApiKey, ApiKeyRepository, SessionRepository, UserRepository } from "@atelier/core/identity"
 import { Timestamp } from "@atelier/core/platform"
-import { Duration, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../../test/http/audit.js"
+import { aStoredKey } from "../../../../../test/records/keys.js"
 import { describeServerOnEach, type Person, type TestServer } from "../../../../../test/http/server.js"
 
 /** A stored key of a user, with the fields that a test needs. */
-const aKey = (server: TestServer, { user }: Person, fields: (now: Timestamp.Timestamp) => Partial<ApiKey> = () => ({})) =>
-  server.run(
-    Effect.gen(function* () {
-      const now = yield* Timestamp.now
-      const { hashedSecret, id, key } = yield* newCredential
-      const stored = newApiKey(
-        {
-          id,
-          user_id: user.id,
-          login_type: "password",
-          ip: "",
-          token_name: "",
-          scopes: ["coder:all"],
-          allow_list: unrestrictedAllowList,
-          lifetime: Duration.hours(24)
-        },
-        now
-      )
-      yield* (yield* ApiKeyRepository).insert({ ...stored, ...fields(now) }, hashedSecret)
-      return { id, token: Redacted.value(key) }
-    })
-  )
+const aKey = (server: TestServer, { user }: Person, fields?: (now: Timestamp.Timestamp) => Partial<ApiKey>) =>
+  server.run(Effect.map(aStoredKey(user, fields), ({ id, key }) => ({ id, token: Redacted.value(key) })))
 
 const keyOf = (server: TestServer, id: string) => server.run(Effect.flatMap(ApiKeyRepository, ({ byId }) => Effect.flatten(byId(id))))
 
@@ -127,6 +107,28 @@ describeServerOnEach("a credential", (server, once) => {
     expect(entries.map(({ action, additional_fields }) => [action, additional_fields["automatic_subsystem"]])).toStrictEqual([
       ["write", "dormancy"]
     ])
+  })
+
+  it("is judged for each request, with what is stored then", async () => {
+    const person = await server().aMember()
+    const key = await aKey(server(), person, (now) => ({ last_used: now }))
+    // The second request of two is one of a session that is known
+    const statuses = async () => [(await me(server(), key.token)).status, (await me(server(), key.token)).status]
+    const secondOf = (token: string) => `${key.id}-${token.slice(-22)}`
+    expect(await statuses()).toStrictEqual([200, 200])
+    expect((await me(server(), secondOf(person.token))).status).toBe(401)
+    await change(server(), (sql) => sql`UPDATE api_keys SET scopes = '["file:read"]' WHERE id = ${key.id}`)
+    expect(await statuses()).toStrictEqual([404, 404])
+    await change(server(), (sql) => sql`UPDATE api_keys SET scopes = '["coder:all"]', dpop_jkt = 'bound' WHERE id = ${key.id}`)
+    expect(await statuses()).toStrictEqual([401, 401])
+    await change(server(), (sql) => sql`UPDATE api_keys SET dpop_jkt = NULL, audience = '["http://elsewhere.test"]' WHERE id = ${key.id}`)
+    expect(await statuses()).toStrictEqual([401, 401])
+    await change(server(), (sql) => sql`UPDATE api_keys SET audience = NULL WHERE id = ${key.id}`)
+    await change(server(), (sql) => sql`UPDATE users SET name = 'Renamed' WHERE id = ${person.user.id}`)
+    expect(await statuses()).toStrictEqual([200, 200])
+    expect((await me(server(), key.token)).body).toMatchObject({ name: "Renamed" })
+    server().advance("25 hours")
+    expect(await statuses()).toStrictEqual([401, 401])
   })
 
   once("acts with the roles that its user has now", async () => {

@@ -103,8 +103,11 @@ export const layer = service(
         FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`
     )
 
+    const { known, read } = keptFirst(sql, keptSessions, (id) => first(stored, byKeyId(id)))
+
     return SessionRepository.of({
-      byKeyId: keptFirst(sql, keptSessions, (id) => first(stored, byKeyId(id))),
+      byKeyId: read,
+      knownByKeyId: known,
       recordUse: (used, use, at) =>
         Effect.flatMap(
           applied(

@@ -19,6 +19,8 @@ import { anotherSession, aSession } from "./aSession.js"
 const sessionOf = (id: string) =>
   Effect.flatMap(SessionRepository, (sessions) => Effect.map(Effect.withTracerEnabled(sessions.byKeyId(id), false), Option.getOrThrow))
 
+const knownOf = (id: string) => Effect.map(SessionRepository, (sessions) => sessions.knownByKeyId(id))
+
 const rightsOf = (id: string) => Effect.map(sessionOf(id), ({ rights }) => rights.read())
 
 for (const [name, database] of databases) {
@@ -96,7 +98,9 @@ layer(Layer.merge(databases[0][1], runtime))("on SQLite", (it) => {
       const { id } = yield* aSession
       const first = yield* sessionOf(id)
       expect(yield* sessionOf(id)).toBe(first)
+      expect(yield* knownOf(id)).toBe(first)
       yield* aSession
+      expect(yield* knownOf(id)).toBeUndefined()
       expect(yield* sessionOf(id)).not.toBe(first)
     })
   )
@@ -118,6 +122,7 @@ it.scopedLive("on SQLite a session is not what a host wrote in a transaction tha
         Effect.fork
       )
       yield* Deferred.await(written)
+      expect(yield* knownOf(id)).toBeUndefined()
       const reading = yield* Effect.fork(sessionOf(id))
       yield* Effect.yieldNow()
       yield* Deferred.succeed(mayEnd, undefined)
@@ -139,7 +144,9 @@ it.scopedLive("on SQLite a session is as another program has changed it", () =>
       const { id, user } = yield* aSession
       expect((yield* sessionOf(id)).status).toBe("active")
       const other = Context.get(yield* Layer.build(SqliteClient.layer({ filename, disableWAL: true })), SqliteClient.SqliteClient)
+      expect((yield* knownOf(id))?.status).toBe("active")
       yield* other`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`
+      expect(yield* knownOf(id)).toBeUndefined()
       expect((yield* sessionOf(id)).status).toBe("suspended")
     }).pipe(Effect.provide(Layer.merge(Sqlite.layer({ filename }), runtime)))
   })
