@@ -5,10 +5,14 @@ import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 
 const agent = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000001")
+const deleted = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000002")
+const another = Uuid.Uuid.make("a0000000-0000-4000-8000-000000000003")
 
 interface Store {
   readonly told: Set<Uuid.Uuid>
   isAway: boolean
+  /** Agents that have no row: a link to one fails its statement. */
+  readonly gone: Set<Uuid.Uuid>
   /** Run before it notes links, and before it removes one. */
   answer: Effect.Effect<void>
   answerOfRemoval: Effect.Effect<void>
@@ -17,13 +21,17 @@ interface Store {
 /** A store of links that can be away, or not answer. */
 const aStore = () => {
   const told = new Set<Uuid.Uuid>()
-  const store: Store = { told, isAway: false, answer: Effect.void, answerOfRemoval: Effect.void }
+  const store: Store = { told, isAway: false, gone: new Set(), answer: Effect.void, answerOfRemoval: Effect.void }
   const unlessAway = (change: () => void) => Effect.suspend(() => (store.isAway ? Effect.die("away") : Effect.sync(change)))
   const layer = Layer.succeed(AgentLinkRepository, {
     put: (links) =>
       Effect.zipRight(
         Effect.suspend(() => store.answer),
-        unlessAway(() => links.forEach(({ agent_id }) => told.add(agent_id)))
+        Effect.suspend(() =>
+          links.some(({ agent_id }) => store.gone.has(agent_id))
+            ? Effect.die("no such agent")
+            : unlessAway(() => links.forEach(({ agent_id }) => told.add(agent_id)))
+        )
       ),
     remove: (id) =>
       Effect.zipRight(
@@ -86,10 +94,11 @@ it.scoped("tells no more of an agent that has left before it was told of", () =>
 it.scoped("has the end of a connection not wait for a store that does not answer, and forgets what that stores late", () =>
   Effect.gen(function* () {
     const { connection, offer, store } = yield* aConnection
+    const asked = yield* Deferred.make<void>()
     const answers = yield* Deferred.make<void>()
-    store.answer = Deferred.await(answers)
+    store.answer = Effect.zipRight(Deferred.succeed(asked, undefined), Deferred.await(answers))
     const offering = yield* Effect.forkIn(Scope.extend(offer(agent, link), connection), connection)
-    yield* Effect.yieldNow()
+    yield* Deferred.await(asked)
     yield* Scope.close(connection, Exit.void)
     expect(yield* Fiber.await(offering)).toSatisfy(Exit.isInterrupted)
     yield* Deferred.succeed(answers, undefined)
@@ -130,5 +139,27 @@ it.scoped("has the end of a link wait no longer than a second, and forgets it on
     store.isAway = false
     yield* TestClock.adjust("10 seconds")
     expect(store.told.size).toBe(0)
+  })
+)
+
+it.scoped("tells of the other agents of a batch where one is deleted, and of that one no more once it has left", () =>
+  Effect.gen(function* () {
+    const { connection, offer, store } = yield* aConnection
+    const connectionOfDeleted = yield* Scope.make()
+    store.isAway = true
+    yield* Scope.extend(offer(agent, link), connection)
+    yield* Scope.extend(offer(deleted, link), connectionOfDeleted)
+    yield* Scope.extend(offer(another, link), connection)
+    store.gone.add(deleted)
+    store.isAway = false
+    yield* TestClock.adjust("10 seconds")
+    expect(store.told).toStrictEqual(new Set([agent, another]))
+    store.told.clear()
+    yield* TestClock.adjust("5 minutes")
+    expect(store.told).toStrictEqual(new Set([agent, another]))
+    yield* Scope.close(connectionOfDeleted, Exit.void)
+    store.gone.clear()
+    yield* TestClock.adjust("5 minutes")
+    expect(store.told).toStrictEqual(new Set([agent, another]))
   })
 )
