@@ -151,6 +151,57 @@ describe("indexes of a PostgreSQL database in use", () => {
     })
   )
 
+  it.scopedLive("of the parts of names fail the migration that meets another fault than a missing extension", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(beforeNameParts)
+      const client = yield* clientOf(url)
+      yield* ask(client, "DROP EXTENSION pg_trgm CASCADE")
+      yield* ask(client, "CREATE FUNCTION show_trgm(text) RETURNS text[] LANGUAGE sql AS 'SELECT NULL::text[]'")
+      expect(yield* Effect.either(Effect.provide(migrateTo(withNameParts), server))).toMatchObject({
+        _tag: "Left",
+        left: { message: 'Migration "630_workspace_name_parts" failed' }
+      })
+    })
+  )
+
+  it.scopedLive("of the parts of names are made by the first start after the extension was installed", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const client = yield* clientOf(url)
+      const role = `role_${new URL(url).pathname.slice(1)}`
+      yield* Effect.acquireRelease(ask(client, `CREATE ROLE ${role} LOGIN PASSWORD 'few'`), () =>
+        Effect.zipRight(ask(client, `DROP OWNED BY ${role} CASCADE`), ask(client, `DROP ROLE ${role}`))
+      )
+      // It owns its tables, and may not install extensions
+      yield* ask(client, `GRANT CREATE ON SCHEMA public TO ${role}`)
+      const restricted = new URL(url)
+      restricted.username = role
+      restricted.password = "few"
+      const start = Effect.scoped(Layer.build(Postgres.layer({ url: restricted.href })))
+      const names = Effect.map(
+        ask(
+          client,
+          "SELECT relname FROM pg_index JOIN pg_class ON oid = indexrelid WHERE relname IN ('users_by_text', 'workspaces_name_parts') AND indisvalid ORDER BY 1"
+        ),
+        ({ rows }) => rows.map(({ relname }) => relname)
+      )
+      yield* start
+      expect(yield* names).toStrictEqual([])
+      yield* ask(client, "CREATE EXTENSION pg_trgm")
+      yield* Effect.all([start, start], { concurrency: "unbounded" })
+      expect(yield* names).toStrictEqual(["users_by_text", "workspaces_name_parts"])
+      yield* ask(client, "DROP INDEX users_by_text")
+      const [writer, other] = yield* within(url, "UPDATE users SET name = name")
+      const starting = yield* Effect.fork(start)
+      yield* untilWaiting(other, "CREATE INDEX")
+      // Another server starts without the index that the first one makes
+      yield* start
+      yield* ask(writer, "COMMIT")
+      yield* Fiber.join(starting)
+      expect(yield* names).toStrictEqual(["users_by_text", "workspaces_name_parts"])
+    })
+  )
+
   it.scopedLive("leave the session of the pool without their settings", () =>
     Effect.gen(function* () {
       const { url } = yield* databaseAt(before)

@@ -19,8 +19,11 @@ import { migrations as retention } from "./retention/layer.js"
 import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
+import { trigramIndexes as usersByText } from "./identity/migrations/0087_user_pages.js"
+import { trigramIndexes as workspacesByName } from "./workspaces/migrations/0630_workspace_name_parts.js"
 import type { Indexes } from "./platform/Indexes.js"
 import { Statements } from "./platform/Statements.js"
+import * as Trigrams from "./platform/Trigrams.js"
 
 type Change = Effect.Effect<void, SqlError.SqlError, Statements>
 
@@ -163,15 +166,17 @@ const applyNext = (sql: Statements, upTo: number) =>
       Effect.retry({ while: isTaken, schedule: untilFree })
     )
 
+/** The lock of the process that changes indexes. */
+const indexesKey = `atelier:${table}:indexes`
+
 /**
  * Changes indexes outside of transactions. A process that waits for the lock of another one asks again and again: a statement that waited would be one of those that
  * the other's statements wait for. The connection that changes the indexes holds the lock, so it is free when PostgreSQL has ended the change.
  */
 const applyConcurrently = (sql: Statements, { migration_id, name }: Applied, { concurrently }: Indexes) => {
-  const key = `atelier:${table}:indexes`
   const limits = ["statement_timeout", "lock_timeout"]
   const tryLock = Effect.map(
-    sql<{ readonly is_ours: boolean }>`SELECT pg_try_advisory_lock(hashtextextended(${key}, 0)) AS is_ours`,
+    sql<{ readonly is_ours: boolean }>`SELECT pg_try_advisory_lock(hashtextextended(${indexesKey}, 0)) AS is_ours`,
     ([row]) => row?.is_ours === true
   )
   const change = Effect.gen(function* () {
@@ -243,5 +248,10 @@ export const versionOf = Effect.gen(function* () {
   return refusal === undefined ? last.migration_id : yield* Effect.fail(refusal)
 })
 
+/** Makes what the migrations left out because the server lacked an extension. */
+export const complete = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({ postgres: () => Trigrams.complete({ ...usersByText, ...workspacesByName }, indexesKey), sqlite: () => Effect.void })
+)
+
 /** Migrates the store. Dies if it cannot, and for a store of a newer version. */
-export const layer = Layer.effectDiscard(Effect.orDie(Effect.zipRight(migrate, refuseNewer)))
+export const layer = Layer.effectDiscard(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))

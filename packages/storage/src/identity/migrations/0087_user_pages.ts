@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { ddl, trigger } from "../../platform/Schema.js"
 import { Statements } from "../../platform/Statements.js"
+import { outOfReach } from "../../platform/Trigrams.js"
 
 /** SQLite adds columns that are computed when they are read, PostgreSQL 14 those that are kept; an index holds either. */
 const orderColumn = Effect.flatMap(Statements, (sql) =>
@@ -17,6 +18,11 @@ const listed = "WHERE NOT deleted AND NOT is_system"
 /** The texts that lists of users are searched for. */
 const searched = ["email", "username", "name"] as const
 
+const usersByText = `users USING gin (${searched.map((column) => `lower(${column}) gin_trgm_ops`).join(", ")}) ${listed}`
+
+/** An index of the parts of users' names. */
+export const trigramIndexes = { users_by_text: usersByText }
+
 /**
  * Indexes of trigrams. PostgreSQL's need an extension, which the database's owner may install if the server offers it; without it, searches
  * read all users. SQLite's is a table of its own with stable numbers, because row numbers may change.
@@ -28,8 +34,8 @@ const trigrams = Effect.flatMap(Statements, (sql) =>
         `DO $$
         BEGIN
           CREATE EXTENSION IF NOT EXISTS pg_trgm;
-          CREATE INDEX users_by_text ON users USING gin (${searched.map((column) => `lower(${column}) gin_trgm_ops`).join(", ")}) ${listed};
-        EXCEPTION WHEN OTHERS THEN
+          CREATE INDEX users_by_text ON ${usersByText};
+        EXCEPTION WHEN ${outOfReach} OR undefined_object THEN
           RAISE NOTICE 'without pg_trgm, searches for a part of a name read all users: %', SQLERRM;
         END $$`
       ]),
