@@ -18,6 +18,10 @@ const withColumns = 610
 const beforeNameParts = 620
 const withNameParts = 630
 
+/** One that fills columns of agents in batches, and the last before it. */
+const beforeLostAgents = 630
+const withLostAgents = 640
+
 const madeIndexes = [
   "workspace_builds_by_version_and_creation",
   "workspaces_in_order_with_version",
@@ -226,6 +230,43 @@ describe("a table that a migration waits for", () => {
       yield* ask(other, "SELECT count(*) FROM workspace_agents")
       yield* ask(reader, "COMMIT")
       expect(yield* Fiber.join(migrating)).toStrictEqual([{ migration_id: withColumns, name: "seen_agents" }])
+    })
+  )
+})
+
+/** Agents of one resource: 1,500 that have connected, and one that never did. */
+const manyAgents = `WITH resource AS (
+    INSERT INTO workspace_resources (id, created_at, job_id, transition, type, name, hide, icon, instance_type, daily_cost, module_path, metadata)
+    VALUES (gen_random_uuid(), now(), gen_random_uuid(), 'start', '', '', FALSE, '', '', 0, '', '[]') RETURNING id
+  )
+  INSERT INTO workspace_agents (id, created_at, updated_at, resource_id, name, api_key_scope, architecture, operating_system, directory,
+    expanded_directory, version, api_version, subsystems, display_apps, display_order, motd_file, troubleshooting_url,
+    connection_timeout_seconds, lifecycle_state, logs_length, logs_count, logs_overflowed, deleted, last_connected_at)
+  SELECT gen_random_uuid(), now(), now(), resource.id, 'agent' || i, 'all', '', '', '', '', '', '', '[]', '[]', 0, '', '', 120, 'ready', 0, 0, FALSE, FALSE,
+    CASE WHEN i <= 1500 THEN now() END
+  FROM resource, generate_series(1, 1501) AS i`
+
+describe("rows that a migration fills", () => {
+  it.scopedLive("are filled once others have let go of them", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* databaseAt(beforeLostAgents)
+      const client = yield* clientOf(url)
+      yield* ask(client, "SET session_replication_role = replica")
+      yield* ask(client, manyAgents)
+      yield* ask(client, "SET session_replication_role = origin")
+      const [holder] = yield* within(
+        url,
+        "SELECT 1 FROM workspace_agents WHERE last_connected_at IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE"
+      )
+      const left = ask(client, "SELECT count(*)::int AS rows FROM workspace_agents WHERE seen_in IS NULL")
+      const migrating = yield* Effect.fork(Effect.provide(migrateTo(withLostAgents), server))
+      yield* Effect.repeat(left, { until: ({ rows }) => rows[0]?.["rows"] === 2, schedule: Schedule.spaced("10 millis") })
+      yield* ask(holder, "COMMIT")
+      expect(yield* Fiber.join(migrating)).toStrictEqual([{ migration_id: withLostAgents, name: "lost_agents" }])
+      // The agent that never connected
+      expect((yield* left).rows).toStrictEqual([{ rows: 1 }])
+      const jobs = yield* ask(client, "SELECT count(*)::int AS rows FROM workspace_agents WHERE seen_job_id IS NOT NULL")
+      expect(jobs.rows).toStrictEqual([{ rows: 1500 }])
     })
   )
 })

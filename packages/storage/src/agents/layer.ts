@@ -17,6 +17,7 @@ import logRows from "./migrations/0491_log_rows.js"
 import logIds from "./migrations/0497_log_ids.js"
 import seenAgents from "./migrations/0610_seen_agents.js"
 import seenAgentsIndexes from "./migrations/0611_seen_agents_indexes.js"
+import lostAgents from "./migrations/0640_lost_agents.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
 
@@ -36,5 +37,6 @@ export const migrations = {
   "0491_log_rows": logRows,
   "0497_log_ids": logIds,
   "0610_seen_agents": seenAgents,
-  "0611_seen_agents_indexes": seenAgentsIndexes
+  "0611_seen_agents_indexes": seenAgentsIndexes,
+  "0640_lost_agents": lostAgents
 }

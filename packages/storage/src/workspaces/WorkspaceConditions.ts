@@ -59,11 +59,14 @@ export const visibility = (sql: Statements, readable: AccessPredicate, requester
 /** Characters of a text that PostgreSQL's index of the parts of names finds. For shorter ones it would read all of that index. */
 export const trigram = 3
 
-/** The conditions a filter adds; none where it says nothing. `isEach` tells that a few workspaces are looked at, or some in their order. */
+/**
+ * The conditions a filter adds; none where it says nothing. `isEach` tells that a few workspaces are looked at, or some in their order. `agent` takes the place of
+ * the condition on agents.
+ */
 export const filterConditions = (
   sql: Statements,
   { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">,
-  { isEach }: { readonly isEach: boolean }
+  { agent, isEach }: { readonly agent?: Fragment; readonly isEach: boolean }
 ): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
   const unindexedName = sql.dialect({ postgres: () => sql`(w.name_key || '')`, sqlite: () => sql`w.name_key` })
@@ -99,7 +102,7 @@ export const filterConditions = (
     ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
     ...when(filter.ids, (ids) => oneOf("w.id", ids)),
     ...when(filter.status, (status) => sql`w.latest_status = ${status}`),
-    ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, { now, inactive, isEach })),
+    ...when(filter.agent_status, (statuses) => agent ?? hasAgent(sql, statuses, { now, inactive, isEach })),
     ...when(filter.is_dormant, (value) => is(value, sql`w.is_dormant = TRUE`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),

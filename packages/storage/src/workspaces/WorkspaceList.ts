@@ -3,6 +3,7 @@
  * rest, and a page is made of a slice of each. workspaces.md §3.3.
  */
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
+import { eitherAgent } from "./AgentConditions.js"
 import { filterConditions, trigram, visibility } from "./WorkspaceConditions.js"
 import { withPlanOfItsOwn } from "../platform/Contains.js"
 import { limited, rowsWanted } from "../platform/Limit.js"
@@ -125,7 +126,11 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
         ...sums
       ])
     : undefined
-  const count = knownCount ?? sql`(SELECT count(*) ${matching})`
+  const counted =
+    isFew || agent_status === undefined
+      ? [matching]
+      : eitherAgent(sql, agent_status, query).map((agent) => matchingBy(filterConditions(sql, query, { agent, isEach: false })))
+  const count = knownCount ?? sql.join(" + ", false)(counted.map((rows) => sql`(SELECT count(*) ${rows})`))
 
   // SQLite has no index of the parts of names: it reads all names, in whatever order
   const isNameSought = sql.dialect({ postgres: () => namePart !== undefined && namePart.length >= trigram, sqlite: () => false })

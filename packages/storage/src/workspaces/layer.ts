@@ -27,6 +27,7 @@ import hostKeysMigration from "./migrations/0540_host_keys.js"
 import largeDeployments from "./migrations/0600_large_deployments.js"
 import workspaceNames from "./migrations/0620_workspace_names.js"
 import workspaceNameParts from "./migrations/0630_workspace_name_parts.js"
+import startedWorkspaces from "./migrations/0641_started_workspaces.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
@@ -61,5 +62,6 @@ export const migrations = {
   "0540_host_keys": hostKeysMigration,
   "0600_large_deployments": largeDeployments,
   "0620_workspace_names": workspaceNames,
-  "0630_workspace_name_parts": workspaceNameParts
+  "0630_workspace_name_parts": workspaceNameParts,
+  "0641_started_workspaces": startedWorkspaces
 }

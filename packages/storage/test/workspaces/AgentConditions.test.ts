@@ -17,7 +17,7 @@ const resources = [aResource({ agents: [anAgent()] })]
 /** The names of an organization's workspaces, in the order of the list. */
 const namesOf = (
   organization_id: Uuid.Uuid,
-  status: AgentStatus,
+  status: AgentStatus | ReadonlyArray<AgentStatus>,
   { limit = 0, offset = 0, owner_id }: { readonly limit?: number; readonly offset?: number; readonly owner_id?: Uuid.Uuid } = {}
 ) =>
   Effect.gen(function* () {
@@ -29,7 +29,7 @@ const namesOf = (
       offset,
       now: yield* Timestamp.now,
       inactive: Duration.seconds(30),
-      filter: { organization_id, owner_id, agent_status: [status] }
+      filter: { organization_id, owner_id, agent_status: typeof status === "string" ? [status] : status }
     })
     return { count, names: workspaces.map(({ name }) => name) }
   })
@@ -82,6 +82,31 @@ for (const [name, database] of databases) {
           const plans = yield* Effect.forEach(statements, planOf)
           expect(plans.join("\n")).not.toMatch(/LIST SUBQUERY \d+\nSCAN a$/m)
         }
+      })
+    )
+
+    it.effect("counts a workspace once whose agents are in several states", () =>
+      Effect.gen(function* () {
+        const { agent, organization, owner } = yield* aConnectedWorkspace({ workspace: { name: "lost" } })
+        const several = yield* aWorkspace({ organization, owner, workspace: { name: "several" } })
+        const { agents } = yield* aBuild(several, {
+          resources: [aResource({ agents: ["gone", "lost", "never"].map((name) => anAgent({ name, connection_timeout_seconds: 1 })) })]
+        })
+        const { connect, disconnect } = yield* AgentRepository
+        const at = yield* Timestamp.now
+        yield* Effect.forEach(agents.slice(0, 2), ({ id }) => connect(id, agent.connection, at))
+        yield* TestClock.adjust("1 hour")
+        const [gone] = agents
+        const now = yield* Timestamp.now
+        yield* connect(gone?.id ?? Uuid.nil, agent.connection, now)
+        yield* disconnect(gone?.id ?? Uuid.nil, agent.connection, now)
+        const all = { count: 2, names: ["lost", "several"] }
+        expect(yield* namesOf(organization.id, "disconnected")).toStrictEqual(all)
+        expect(yield* namesOf(organization.id, ["disconnected", "timeout"])).toStrictEqual(all)
+        expect(yield* namesOf(organization.id, ["timeout", "connected", "disconnected"], { limit: 1 })).toStrictEqual({
+          count: 2,
+          names: ["lost"]
+        })
       })
     )
 

@@ -116,7 +116,12 @@ for (const [name, database] of databases) {
       ["dormant ones", () => ({ filter: { is_dormant: true } }), []],
       ["shared ones", () => ({ filter: { is_shared: true } }), []],
       ["used ones", ({ base }) => ({ filter: { last_used_after: base.now } }), []],
-      ["connected agents", () => ({ filter: { agent_status: ["connected"] } }), ["workspace_agents_seen"]],
+      ["connected agents", () => ({ filter: { agent_status: ["connected"] } }), ["workspace_agents_seen", "workspaces_started"]],
+      [
+        "disconnected agents",
+        () => ({ filter: { agent_status: ["disconnected"] } }),
+        ["workspaces_started", name === "SQLite" ? "workspace_agents_with_signs" : "workspace_agents_seen_jobs"]
+      ],
       [
         "agents that never connected",
         () => ({ filter: { agent_status: ["connecting", "timeout"] } }),
