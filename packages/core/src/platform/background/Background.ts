@@ -6,6 +6,7 @@ import { Cause, Clock, type Duration, Effect, Exit, Option, type Scope } from "e
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
+import { nextTurn } from "./Turns.js"
 import * as WorkHealth from "./WorkHealth.js"
 
 const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
@@ -94,8 +95,9 @@ export const repeat = <E, R>(
 const itemsLoggedAt = new Map<string, number>()
 
 /**
- * Works on items, several at once if `concurrency` says so. One that fails, dies or takes longer than `within` is counted and does not keep the
- * others from their turn. One such failure a minute is logged, unless `onFailure` is given instead.
+ * Works on items, several at once if `concurrency` says so. Each begins in its own turn of the event loop: on SQLite, requests that arrive meanwhile wait for one
+ * item, and not for all. One that fails, dies or takes longer than `within` is counted and does not keep the others from their turn. One such failure a minute is
+ * logged, unless `onFailure` is given instead.
  */
 export const each = <A, E, R, R2 = never>(
   name: string,
@@ -114,6 +116,13 @@ export const each = <A, E, R, R2 = never>(
       itemsLoggedAt.set(name, now)
       return Effect.annotateLogs(logFailure("background work failed on one item and goes on with others", cause), { work: name })
     })
+  const turns = Effect.unsafeMakeSemaphore(1)
+  let isFirst = true
+  const turn = Effect.suspend(() => {
+    if (!isFirst) return turns.withPermits(1)(nextTurn)
+    isFirst = false
+    return Effect.void
+  })
   return Effect.forEach(
     items,
     (item) =>
@@ -122,7 +131,8 @@ export const each = <A, E, R, R2 = never>(
           Effect.all([countFailure(name), WorkHealth.itemFailed(name, cause)], { discard: true }).pipe(
             Effect.zipRight(options.onFailure === undefined ? onFailure(cause) : options.onFailure(item, cause))
           )
-        )
+        ),
+        (begun) => Effect.zipRight(turn, begun)
       ),
     { concurrency: options.concurrency ?? 1, discard: true }
   )

@@ -72,6 +72,18 @@ it.scoped("work that is done once and dies is logged", () => {
   }).pipe(Effect.provide(logger))
 })
 
+it.live("items that work without a pause begin in turns of the event loop of their own", () =>
+  Effect.gen(function* () {
+    let turn = 0
+    const count = (): NodeJS.Immediate => setImmediate(() => ((turn += 1), (counting = count())))
+    let counting = count()
+    const begun: Array<number> = []
+    yield* Background.each("turns", [1, 2, 3, 4], () => Effect.sync(() => begun.push(turn)), { concurrency: 3 })
+    clearImmediate(counting)
+    expect(new Set(begun).size).toBe(4)
+  })
+)
+
 it.effect("items that fail, die or do not end keep no others from their turn", () =>
   Effect.gen(function* () {
     const done: Array<string> = []
