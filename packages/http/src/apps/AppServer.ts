@@ -89,7 +89,10 @@ const make = Effect.gen(function* () {
       }
       // Browsers send preflights without credentials, so that none would come through to an app that needs a session
       const isAsking = isPreflight(request.method, request.headers) && originOf(request, app, place) !== undefined
-      const judged = Effect.suspend(() => admit(request, info, app)).pipe(Effect.tap((admitted) => Effect.sync(() => keep?.(admitted))))
+      const judged = Effect.suspend(() => admit(request, info, app)).pipe(
+        // A token of an OAuth2 app may be for a part of the app alone (RFC 8707)
+        Effect.tap((admitted) => (admitted.actor.isApp === true ? Effect.void : Effect.sync(() => keep?.(admitted))))
+      )
       const admission = kept !== undefined ? Effect.succeed(kept) : judged
       return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
         Effect.flatMap((behavior) =>

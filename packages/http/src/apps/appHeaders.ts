@@ -19,8 +19,20 @@ const hopByHop = new Set([
   "upgrade"
 ])
 
-/** Headers by which an app that shares the service's host would decide about all of the host. */
-const hostWide = new Set(["clear-site-data", "service-worker-allowed", "strict-transport-security"])
+/**
+ * Headers by which an app that shares the service's host would decide about all of the host. By `NEL` and `Report-To`, a browser would tell the app's author the address of each
+ * request to the service.
+ */
+const hostWide = new Set([
+  "accept-ch",
+  "alt-svc",
+  "clear-site-data",
+  "nel",
+  "report-to",
+  "service-worker-allowed",
+  "set-login",
+  "strict-transport-security"
+])
 
 type Lines = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -69,7 +81,11 @@ export const isServiceCookie = (names: Names) => {
   }
 }
 
-const bearer = /^bearer\s+(.*)$/i
+/** A credential in `Authorization`, as the service reads it. */
+const authorized = /^(?:bearer|dpop)\s+(.*)$/i
+
+/** Whether a header of a request has a credential of the service. */
+const isOurCredential = (value: string): boolean => parseCredential(authorized.exec(value)?.[1]?.trim() ?? "") !== undefined
 
 export interface Forwarding {
   /** The client's address, host and scheme. */
@@ -102,6 +118,7 @@ export const requestHeaders = (names: Names) => {
   return (raw: ReadonlyArray<string>, { host, ip, isTrusted, protocol }: Forwarding): Array<string> => {
     const lines = linesOf(raw)
     const isOurConnection = isOfConnection(lines)
+    const isOurToken = lines.some(([name, value]) => name.toLowerCase() === "authorization" && isOurCredential(value))
     const kept: Array<string> = []
     for (const [name, value] of lines) {
       const lower = name.toLowerCase()
@@ -109,7 +126,8 @@ export const requestHeaders = (names: Names) => {
       if (isOurConnection(lower) || credentialHeaders.has(lower) || lower === "expect" || lower === "content-length") continue
       if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") continue
       if (forwardingHeaders.has(lower) && !isTrusted) continue
-      if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) continue
+      // A proof of possession belongs to the token that is sent with it (RFC 9449 §7.1)
+      if (isOurToken && (lower === "authorization" || lower === "dpop")) continue
       const left = lower === "cookie" ? cookies(value) : value
       if (lower !== "cookie" || left !== "") kept.push(name, left)
     }
@@ -150,7 +168,8 @@ export const cookiePath = (path: string): string => path.replaceAll(";", "%3B")
 /** A cookie as the app may set it; undefined for one of the service's names. */
 const confined = (cookie: string, scope: Scope, isOurs: (name: string) => boolean): string | undefined => {
   const [pair = "", ...attributes] = cookie.split(";")
-  const name = pair.split("=", 1)[0] ?? ""
+  // Browsers send a cookie without a name as its value alone, which begins with the name that is read
+  const name = pair.replace(/^[=\s]+/, "").split("=", 1)[0] ?? ""
   if (isOurs(name) || (scope._tag === "Path" && /^\s*__host-/i.test(name))) return undefined
   const others = attributes.filter((attribute) => !/^\s*domain\s*=/i.test(attribute))
   if (scope._tag === "Host") return [pair, ...others].join(";")

@@ -1,5 +1,6 @@
 import type { ProvisionedApp } from "@atelier/core/provisioning"
-import { Schema } from "effect"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { EventEmitter, once } from "node:events"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
@@ -124,6 +125,9 @@ describeAgents("an app on a path", (server) => {
     const port = await webApp((incoming, response) => {
       response.setHeader("Set-Cookie", ["one=1", "two=2; Path=/", "service_session_token=stolen; Path=/", "far=3; Domain=atelier.test"])
       response.setHeader("Service-Worker-Allowed", "/")
+      response.setHeader("Report-To", '{"group":"a","max_age":60,"endpoints":[{"url":"https://evil.example"}]}')
+      response.setHeader("NEL", '{"report_to":"a","max_age":60,"success_fraction":1}')
+      response.setHeader("Alt-Svc", 'h3="evil.example:443"')
       response.setHeader("X-Twice", ["a", "b"])
       echo(incoming, response)
     })
@@ -134,7 +138,8 @@ describeAgents("an app on a path", (server) => {
     const cookies = answer.headers["set-cookie"]?.filter((cookie) => !cookie.startsWith("service_signed_app_token="))
     expect(cookies).toStrictEqual([`one=1; Path=${base}/`, `two=2; Path=${base}/`, `far=3; Path=${base}/`])
     expect(answer.headers["x-twice"]).toBe("a, b")
-    expect(answer.headers["service-worker-allowed"]).toBeUndefined()
+    const ofHost = ["service-worker-allowed", "report-to", "nel", "alt-svc"].map((name) => answer.headers[name])
+    expect(ofHost).toStrictEqual([undefined, undefined, undefined, undefined])
   })
 
   it("answers on connections that are kept, as long as it keeps them", async () => {
@@ -253,6 +258,26 @@ describeAgents("an app on a path", (server) => {
     const attributes = answer.headers["set-cookie"]?.map((cookie) => cookie.match(/(?:Path|Domain)=[^;]*/g))
     const own = `Path=${address.replaceAll(";", "%3B")}/`
     expect(attributes).toStrictEqual([[own], [own]])
+  })
+
+  it("sets no cookie of the service's by one without a name", async () => {
+    const given = ["=service_session_token=stolen", " = =csrf_token=a; Path=/", "=mine=1", "plain"]
+    const port = await webApp((_, response) => void response.setHeader("Set-Cookie", given).end())
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const answer = await send(server(), `${base}/`, { headers: asOwner(server()) })
+    const pairs = answer.headers["set-cookie"]?.map((cookie) => cookie.split(";", 1)[0])
+    expect(pairs?.filter((pair) => !pair?.startsWith("service_signed_app_token="))).toStrictEqual(["=mine=1", "plain"])
+  })
+
+  it("gets no token that is bound to a key, and no proof of the key", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const { token } = await server().aMember()
+    const headers = { ...asOwner(server()), dpop: "a.proof.b" }
+    const ours = echoed(await send(server(), `${base}/`, { headers: { ...headers, authorization: `DPoP ${token}` } }))
+    expect([headersOf(ours, "authorization"), headersOf(ours, "dpop")]).toStrictEqual([[], []])
+    const own = echoed(await send(server(), `${base}/`, { headers: { ...headers, authorization: "DPoP the-apps-own" } }))
+    expect([headersOf(own, "authorization"), headersOf(own, "dpop")]).toStrictEqual([["DPoP the-apps-own"], ["a.proof.b"]])
   })
 
   it("gets no credential of the service, and learns who asks from the service", async () => {
@@ -612,6 +637,22 @@ describe("a deployment that shares apps on paths", () => {
         const told = await send(server(), `${base}/`, { headers: { host, "x-forwarded-host": host } })
         expect([told.status, echoed(told).url]).toStrictEqual([200, "/"])
         expect(asked).toStrictEqual([])
+      })
+
+      it("and a token for a part of one opens no other part, also right after it", async () => {
+        const port = await webApp(echo)
+        const { base } = await anAppAt(server(), `http://localhost:${port}`, { sharing_level: "authenticated" })
+        const { token } = await server().aMember()
+        const audience = JSON.stringify([`http://atelier.test${base}/part`])
+        await server().store(
+          Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) => sql`UPDATE api_keys SET audience = ${audience}, login_type = 'oauth2_provider_app' WHERE id = ${token.slice(0, 10)}`
+          )
+        )
+        const statusOf = async (path: string) =>
+          (await send(server(), `${base}/${path}`, { headers: { authorization: `Bearer ${token}` } })).status
+        expect([await statusOf("other"), await statusOf("part"), await statusOf("other")]).toStrictEqual([303, 200, 303])
       })
 
       it("to those whom each level names", async () => {
