@@ -3,9 +3,10 @@ import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { EventBus, HostOptions, Locks, type StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories, Statements } from "@atelier/storage"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { over } from "./SqliteStatements.js"
 import { owned } from "./FileOwner.js"
+import { type Watch, watchOf } from "./Watch.js"
 import { clientOf } from "./WriteAheadLog.js"
 
 export { backup, type Backup, type BackupOptions, check, restore, type RestoreOptions, type Version } from "./Backup.js"
@@ -50,24 +51,35 @@ const locks = Layer.sync(Locks, () => {
   })
 })
 
+type Watching = Effect.Effect<Watch | undefined, never, Scope.Scope | SqlClient.SqlClient>
+
 /** The port of storage, and a client for the host whose transactions the port knows. */
-const statements = Layer.effectContext(
-  Effect.map(Effect.flatMap(SqliteClient.SqliteClient, over), ({ client, statements }) =>
-    Context.make(Statements, statements).pipe(Context.add(SqlClient.SqlClient, client), Context.add(SqliteClient.SqliteClient, client))
+const statements = (watching: Watching) =>
+  Layer.scopedContext(
+    Effect.gen(function* () {
+      const given = yield* SqliteClient.SqliteClient
+      const watch = yield* Effect.provideService(watching, SqlClient.SqlClient, given)
+      const { client, statements } = yield* over(given, watch)
+      return Context.make(Statements, statements).pipe(
+        Context.add(SqlClient.SqlClient, client),
+        Context.add(SqliteClient.SqliteClient, client)
+      )
+    })
   )
-)
+
+const layerWith = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>, watching: Watching) =>
+  Layer.mergeAll(Layer.effectDiscard(Effect.orDie(temporaries)), locks, EventBus.layerMemory).pipe(
+    Layer.provideMerge(repositories),
+    Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
+    Layer.provideMerge(statements(watching)),
+    Layer.provideMerge(client)
+  )
 
 /**
  * Everything the services need stored, in the database of a client that the host has made. The host takes the client of this layer for its own transactions: the
  * services know nothing of those of the client that it gives.
  */
-export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
-  Layer.mergeAll(Layer.effectDiscard(Effect.orDie(temporaries)), locks, EventBus.layerMemory).pipe(
-    Layer.provideMerge(repositories),
-    Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
-    Layer.provideMerge(statements),
-    Layer.provideMerge(client)
-  )
+export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) => layerWith(client, Effect.succeed(undefined))
 
 const optionsSchema = HostOptions.object<Options>({ filename: HostOptions.FilledText }, ["filename"])
 
@@ -75,7 +87,7 @@ const optionsSchema = HostOptions.object<Options>({ filename: HostOptions.Filled
 export const layer = (options: Options) =>
   HostOptions.checkedLayer("storage", optionsSchema, options, () => {
     const { filename } = options
-    return layerOn(clientOf(filename)).pipe(
+    return layerWith(clientOf(filename), watchOf(filename)).pipe(
       Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
       startedWith({ option: "storage.filename", value: filename })
     )

@@ -1,6 +1,7 @@
 import { SqlClient, type SqlConnection as Connection, type SqlError } from "@effect/sql"
 import { makeStatements, type Statements, transactionOf } from "@atelier/storage"
 import { Effect, Exit, FiberRef, Scope } from "effect"
+import type { Watch } from "./Watch.js"
 
 const send =
   (text: string) =>
@@ -28,25 +29,56 @@ const transactions = (reserve: SqlClient.SqlClient["reserve"]): SqlClient.SqlCli
     rollbackSavepoint: (connection, id) => send(`ROLLBACK TO SAVEPOINT nested_${id}`)(connection)
   })
 
-interface Counts {
+/** What stands for the content of the database, as long as no connection has written. */
+interface Revision {
   readonly changes?: unknown
   readonly data_version?: unknown
 }
 
+/** By a watch. Undefined where it fails: rows are read then. */
+const watchedRevision = (watch: Watch): (() => Revision | undefined) => {
+  let current: Revision = {}
+  return () => {
+    try {
+      const data_version = watch()
+      if (data_version !== current.data_version) current = { data_version }
+      return current
+    } catch {
+      return undefined
+    }
+  }
+}
+
 /**
- * Returns what stands for the content of the database, by what was written on a connection, and whether anything was written on others. Each is a statement that is prepared once,
+ * By what was written on a connection, and whether anything was written on others. Each is a statement that is prepared once,
  * here: one statement for both would prepare the pragma anew each time, and the client looks its prepared statements up.
  */
-const revisionOn = (connection: Connection.Connection): Effect.Effect<object, SqlError.SqlError> => {
+const countedRevision = (connection: Connection.Connection): Effect.Effect<Revision, SqlError.SqlError> => {
   const changes = connection.executeUnprepared("SELECT total_changes() AS changes", [], undefined)
   const version = connection.executeUnprepared("PRAGMA data_version", [], undefined)
-  let current: Counts = {}
-  return Effect.flatMap(version, ([{ data_version } = {}]: ReadonlyArray<Counts>) =>
-    Effect.map(changes, ([{ changes } = {}]: ReadonlyArray<Counts>) => {
+  let current: Revision = {}
+  return Effect.flatMap(version, ([{ data_version } = {}]: ReadonlyArray<Revision>) =>
+    Effect.map(changes, ([{ changes } = {}]: ReadonlyArray<Revision>) => {
       if (changes !== current.changes || data_version !== current.data_version) current = { changes, data_version }
       return current
     })
   )
+}
+
+/** Both ways to ask: at once, and in a fiber. */
+const revisionsOn = (connection: Connection.Connection, watch: Watch | undefined) => {
+  if (watch !== undefined) {
+    const now = watchedRevision(watch)
+    return { now, inFiber: Effect.sync(now) }
+  }
+  const inFiber = countedRevision(connection)
+  return {
+    now: () => {
+      const present = Effect.runSyncExit(inFiber)
+      return Exit.isSuccess(present) ? present.value : undefined
+    },
+    inFiber
+  }
 }
 
 /**
@@ -56,7 +88,8 @@ const revisionOn = (connection: Connection.Connection): Effect.Effect<object, Sq
  * statements have theirs. The client that is returned beside them is for others: its transactions are known to these statements.
  */
 export const over = <Client extends SqlClient.SqlClient>(
-  given: Client
+  given: Client,
+  watch?: Watch
 ): Effect.Effect<{ readonly statements: Statements; readonly client: Client }> =>
   Effect.map(Effect.scoped(Effect.orDie(given.reserve)), (connection) => {
     /** How many hold the connection for themselves or wait to. */
@@ -78,7 +111,7 @@ export const over = <Client extends SqlClient.SqlClient>(
     const client: Client = Object.assign(given.bind(undefined), given, { reserve, withTransaction })
     Object.assign(client, { safe: client })
 
-    const revision = revisionOn(connection)
+    const revisions = revisionsOn(connection, watch)
     const statements: Statements = makeStatements(client, {
       run: (text, values) =>
         Effect.withFiberRuntime((fiber) => {
@@ -92,12 +125,9 @@ export const over = <Client extends SqlClient.SqlClient>(
         // With spans, each request shows all that it may ask for
         exclusive > 0 || transactionOf(fiber) !== undefined || fiber.getFiberRef(FiberRef.currentTracerEnabled)
           ? Effect.succeed(undefined)
-          : revision
+          : revisions.inFiber
       ),
-      revisionNow: () => {
-        const present = exclusive > 0 ? undefined : Effect.runSyncExit(revision)
-        return present !== undefined && Exit.isSuccess(present) ? present.value : undefined
-      },
+      revisionNow: () => (exclusive > 0 ? undefined : revisions.now()),
       batch: (texts) => Effect.forEach(texts, (text) => statements.run(text, []), { discard: true }),
       transaction: withTransaction
     })

@@ -133,7 +133,7 @@ it.scopedLive("on SQLite a session is not what a host wrote in a transaction tha
   }).pipe(Effect.provide(Layer.merge(Sqlite.layer({ filename: ":memory:" }), runtime)))
 )
 
-it.scopedLive("on SQLite a session is as another program has changed it", () =>
+it.scopedLive("on SQLite a session in a file is as this program or another one has changed it", () =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(
       Effect.promise(() => fs.mkdtemp(join(tmpdir(), "atelier-kept-"))),
@@ -148,6 +148,11 @@ it.scopedLive("on SQLite a session is as another program has changed it", () =>
       yield* other`UPDATE users SET status = 'suspended' WHERE id = ${user.id}`
       expect(yield* knownOf(id)).toBeUndefined()
       expect((yield* sessionOf(id)).status).toBe("suspended")
+      const own = yield* Statements
+      yield* transaction(own`UPDATE users SET status = 'dormant' WHERE id = ${user.id}`)
+      expect(yield* knownOf(id)).toBeUndefined()
+      expect((yield* sessionOf(id)).status).toBe("dormant")
+      expect((yield* knownOf(id))?.status).toBe("dormant")
     }).pipe(Effect.provide(Layer.merge(Sqlite.layer({ filename }), runtime)))
   })
 )
