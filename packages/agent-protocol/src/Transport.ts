@@ -40,14 +40,15 @@ const fullPayload = 32 * 1024
 const bytesOfTurn = 512 * 1024
 
 /**
- * Tells a transport of the bytes of each payload whether it is to complete only after other work: where more may be joined to the next one, and after 512 KiB. While
- * the system takes all bytes at once, what the windows of many streams let through would keep everything else waiting.
+ * Tells a transport of the bytes of each payload whether it is to complete only after other work: after 512 KiB, and after a payload to whose successor more may be joined.
+ * A transport that waits for the end of the turn before it sends (`soon`) has joined them already: it gives 0 for the bytes of such a payload. While the system takes all
+ * bytes at once, what the windows of many streams let through would keep everything else waiting.
  */
-export const makePauses = (): ((length: number) => boolean) => {
+export const makePauses = (full = fullPayload): ((length: number) => boolean) => {
   let sent = 0
   return (length) => {
     sent += length
-    if (length >= fullPayload && sent < bytesOfTurn) return false
+    if (length >= full && sent < bytesOfTurn) return false
     sent = 0
     return true
   }

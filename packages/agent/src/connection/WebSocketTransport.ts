@@ -127,6 +127,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic, beneath?: Beneat
     const ended = yield* Deferred.make<void, TransportError>()
     const closed = yield* Effect.makeLatch()
     const pausesAfter = makePauses()
+    const pausesTurnAfter = makePauses(0)
     let take: (bytes: Uint8Array) => void = () => undefined
     // Until there is a receiver
     socket.pause()
@@ -179,7 +180,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic, beneath?: Beneat
             if (cause) return done(new TransportError({ cause }))
             traffic.sentBytes += length
             traffic.sentMessages += messages
-            if (pausesAfter(length)) setImmediate(done)
+            if (pausesTurnAfter(length)) setImmediate(done)
             else done()
           }
         if (beneath?.isHidden === true) {

@@ -25,6 +25,7 @@ const byteSocketOf = (connection: Connection): ByteSocket => {
   const { end, listen, send, write } = connection
   let hasIntruded = false
   const pausesAfter = makePauses()
+  const pausesTurnAfter = makePauses(0)
   const bytesOf = (message: string | Uint8Array): Uint8Array | undefined => {
     if (typeof message !== "string") return message
     hasIntruded = true
@@ -56,7 +57,7 @@ const byteSocketOf = (connection: Connection): ByteSocket => {
     write: (pieces, done) =>
       write(pieces, (error) => {
         if (error !== undefined) done(broken(error))
-        else if (pausesAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
+        else if (pausesTurnAfter(pieces.reduce((sum, { length }) => sum + length, 0))) setImmediate(done)
         else done()
       }),
     // The socket is closed when the handler ends
