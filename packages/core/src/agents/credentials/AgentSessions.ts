@@ -19,6 +19,9 @@ import { service } from "../../platform/wiring/Standing.js"
  */
 const subjectCapacity = 16_384
 
+/** Characters of the rights of those: an owner's rights in many organizations are long. */
+const maximumRights = 2 ** 24
+
 const unknownToken = new Unauthenticated({ message: "The agent token is invalid, or a newer build of its workspace has replaced it." })
 
 /** The methods of {@link AgentSessions}. */
@@ -54,7 +57,7 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const cryptography = yield* Cryptography
 
-  const subjects = Lru.make<string, Subject>(subjectCapacity)
+  const subjects = Lru.make<string, Subject>(subjectCapacity, { maximum: maximumRights, weightOf: ({ length }) => length })
   /** Compiled once for the exact rights: a change of any of them makes another key. */
   const subjectOf = (session: AgentSession): Subject => {
     const { agent, api_key_scope, owner_rights, task_id } = session

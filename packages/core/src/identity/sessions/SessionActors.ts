@@ -11,13 +11,16 @@ import { type CredentialChecks, inactive } from "./CredentialChecks.js"
 /** Subjects kept between requests: one for each set of rights in use. */
 const subjectCapacity = 1024
 
+/** Characters of the rights of those. A subject takes about five bytes for each: a token may have an allow list of 128 entries, and a user thousands of tokens. */
+const maximumRights = 2 ** 22
+
 interface Needs extends Pick<CredentialChecks, "presented" | "lasting"> {
   readonly options: DeploymentOptions["Type"]
 }
 
 /** The actors that sessions stand for. */
 export const sessionActors = ({ options, presented, lasting }: Needs) => {
-  const subjects = Lru.make<string, Subject>(subjectCapacity)
+  const subjects = Lru.make<string, Subject>(subjectCapacity, { maximum: maximumRights, weightOf: ({ length }) => length })
 
   /** Compiled once for the exact rights: a change of any of them makes another fingerprint. */
   const subjectOf = (rights: StoredRights): Subject => {

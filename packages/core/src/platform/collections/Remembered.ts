@@ -15,6 +15,9 @@ interface Entry<A> {
 /** What a value other than a text weighs: about as much memory as so many characters. */
 const perValue = 16
 
+/** Characters of a property's name that count for nothing: names of columns are shared by all records. A longer name is data. */
+const namesLength = 64
+
 /** About how many bytes a value takes; `enough` or more as soon as it is known to take so many. */
 const weightOf = (value: unknown, enough: number): number => {
   if (typeof value === "string") return perValue + value.length
@@ -22,6 +25,7 @@ const weightOf = (value: unknown, enough: number): number => {
   let weight = perValue
   for (const key in value) {
     if (weight >= enough) return weight
+    if (key.length > namesLength) weight += key.length
     weight += weightOf(Reflect.get(value, key), enough - weight)
   }
   return weight

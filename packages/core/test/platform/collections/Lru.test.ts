@@ -21,6 +21,19 @@ describe("a map of bounded size", () => {
     expect(entries.get("a")).toBe(3)
   })
 
+  it("keeps fewer entries that weigh more", () => {
+    const entries = Lru.make<string, number>(1_000, { maximum: 10_000, weightOf: ({ length }) => length })
+    const keyOf = (number: number, length: number) => String(number).padStart(length, "0")
+    const keptOf = (length: number) => {
+      for (let number = 0; number < 500; number++) entries.set(keyOf(number, length), number)
+      return Array.from({ length: 500 }, (_, number) => entries.get(keyOf(number, length))).filter((value) => value !== undefined)
+    }
+    expect(keptOf(10)).toHaveLength(500)
+    const heavy = keptOf(1_000)
+    expect(heavy.length).toBeGreaterThanOrEqual(10)
+    expect(heavy.length).toBeLessThanOrEqual(21)
+  })
+
   it("keeps at least as many as it is made for, and at most twice as many", () => {
     const keys = fc.array(fc.nat(20), { maxLength: 100 })
     fc.assert(

@@ -47,6 +47,16 @@ describe("remembered results", () => {
     expect(wasMade).toBe(true)
   })
 
+  it("weigh what their data is named, and not what their columns are named", () => {
+    const results = Remembered.make<object>(10_000)
+    const named = (length: number) => () => Object.fromEntries([["n".repeat(length), ""]])
+    const first = results.get("a", [], named(1_000))
+    expect(results.get("a", [], named(1_000))).not.toBe(first)
+    const columns = results.get("b", [], named(40))
+    for (let key = 0; key < 100; key++) results.get(String(key), [], named(40))
+    expect(results.get("b", [], named(40))).toBe(columns)
+  })
+
   it("that would take a large part of the room are not kept", () => {
     const results = Remembered.make<object>(10_000)
     const large = () => ({ parts: Array.from({ length: 10 }, () => object("x".repeat(100))) })

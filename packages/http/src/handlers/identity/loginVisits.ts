@@ -32,6 +32,9 @@ const verifierLength = 64
 /** States that have come back, which are good for nothing any more; older ones are spent at the provider anyway. */
 const rememberedStates = 10_000
 
+/** Whether a text is a state that the service has made. Longer ones would take memory once they are spent. */
+const isState = (text: string): boolean => text.length <= conversionPrefix.length + stateLength && /^[0-9A-Za-z-]{32,}$/.test(text)
+
 const encoder = new TextEncoder()
 const isSame = (left: string, right: string): boolean => constantTimeEquals(encoder.encode(left), encoder.encode(right))
 
@@ -83,7 +86,8 @@ export const loginVisits = (cookies: ReturnType<typeof loginCookies>) => {
       if (state === "") return yield* new Invalid({ message: "The state is missing." })
       const kept = cookies.read(request, "state")
       if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the login is missing. Sign in again." })
-      if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state belongs to another browser. Sign in again." })
+      if (!isState(state) || !isSame(kept, state))
+        return yield* new Unauthenticated({ message: "The state belongs to another browser. Sign in again." })
       const verifier = cookies.read(request, "verifier")
       if (verifier === "" && (yield* challenges(provider)))
         return yield* new Invalid({ message: "The cookie with the code verifier is missing." })

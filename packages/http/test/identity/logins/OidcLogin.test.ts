@@ -167,6 +167,9 @@ describe("a login by OpenID Connect", () => {
     expect(await without({}, stateless.href)).toStrictEqual([400, undefined])
     expect(await without({ oauth_state: undefined })).toStrictEqual([401, undefined])
     expect(await without({ oauth_state: "x".repeat(32) })).toStrictEqual([401, undefined])
+    const long = new URL(back)
+    long.searchParams.set("state", "x".repeat(1_000))
+    expect(await without({ oauth_state: "x".repeat(1_000) }, long.href)).toStrictEqual([401, undefined])
     expect(await without({ oauth_pkce_verifier: undefined })).toStrictEqual([400, undefined])
     expect(await without({ oauth_nonce: undefined })).toStrictEqual([400, undefined])
     // None of these has spent the code
