@@ -20,7 +20,8 @@ if (word === "--version" || (word === "serve" && words[1] === "--version")) {
   process.exit(0)
 }
 // The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
-if (process.execArgv.some((option) => option.startsWith("--max-semi-space-size="))) setFlagsFromString("--max-semi-space-size=0")
+const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ")
+for (const [, bound = ""] of options.matchAll(/--(max|min)[-_]semi[-_]space[-_]size=/g)) setFlagsFromString(`--${bound}-semi-space-size=0`)
 
 const run = async (): Promise<number> => {
   const { isOwn } = await import("./words.js")

@@ -41,9 +41,11 @@ const checkout = new URL("../../../", import.meta.url)
 
 describe("the compiled code that the build kept", () => {
   it.each([
-    ["as other programs start it", []],
-    ["as `npm start` does", flagsOf(checkout)]
-  ])("is taken by a server that is started %s", async (_, flags) => {
+    ["as other programs start it", [], ""],
+    ["as `npm start` does", flagsOf(checkout), ""],
+    ["for many downloads", ["--max-semi-space-size=32", "--min-semi-space-size=16"], ""],
+    ["with the flags of `npm start` in the environment", [], flagsOf(checkout).join(" ")]
+  ])("is taken by a server that is started %s", async (_, flags, variable) => {
     const preload = `
       import vm from "node:vm"
       import { syncBuiltinESMExports } from "node:module"
@@ -57,7 +59,8 @@ describe("the compiled code that the build kept", () => {
       syncBuiltinESMExports()
     `
     const hook = `--import=data:text/javascript,${encodeURIComponent(preload)}`
-    const child = spawn(process.execPath, [...flags, hook, program, "--help"], { stdio: ["ignore", "ignore", "pipe"] })
+    const env = { ...process.env, NODE_OPTIONS: variable }
+    const child = spawn(process.execPath, [...flags, hook, program, "--help"], { stdio: ["ignore", "ignore", "pipe"], env })
     expect(await text(child.stderr)).toBe("rejected: false\n")
   })
 
