@@ -2,6 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, type Scope } from "effect"
 import { createRequire } from "node:module"
+import { driverPath } from "./Driver.js"
 
 /** Returns a number that is another one once anything was committed, on whichever connection and by whichever program. Throws if SQLite cannot tell. */
 export type Watch = () => unknown
@@ -14,19 +15,11 @@ interface Database {
 
 const require = createRequire(import.meta.url)
 
-/**
- * The same driver as the client's: two of them in one process would give up each other's locks on the file. The client's package brings it, except in the
- * program, which has that package in itself.
- */
-const driver = Effect.try((): unknown => createRequire(require.resolve("@effect/sql-sqlite-node"))("better-sqlite3")).pipe(
-  Effect.orElse(() => Effect.try((): unknown => require("better-sqlite3")))
-)
-
 /** Opens another connection to the file of the client, which keeps its own to itself. A call of it takes a quarter of a statement through the client. */
 const open = (filename: string) =>
-  Effect.flatMap(driver, (driver) =>
+  Effect.flatMap(driverPath, (path) =>
     // The watch waits for no lock: its caller reads the row instead
-    Effect.try((): Database => Reflect.construct(driver as new () => Database, [filename, { fileMustExist: true, timeout: 0 }]))
+    Effect.try((): Database => Reflect.construct(require(path), [filename, { fileMustExist: true, timeout: 0 }]))
   )
 
 /** The watch of a client's file. Undefined for a database in memory, for a client that has locked the file for itself, and where the file cannot be opened again. */

@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs/promises"
+import { checkpoints } from "./Checkpoints.js"
 
 const codeOf = ({ cause }: SqlError.SqlError): string => String(cause instanceof Error && "code" in cause ? cause.code : "")
 
@@ -51,7 +52,8 @@ export const clientOf = (filename: string): Layer.Layer<SqliteClient.SqliteClien
         return Layer.catchAll(opened(filename, openAlone), (error) => Layer.fail(codeOf(error) === "SQLITE_BUSY" ? inUse : error))
       }
       const warned = Effect.logWarning("the disk is full: until the next start, no other program can read the database")
-      return Layer.catchAll(opened(filename, openLog), (error) =>
+      const copied = filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(checkpoints(filename))
+      return Layer.catchAll(Layer.provideMerge(copied, opened(filename, openLog)), (error) =>
         noRoom.test(codeOf(error)) ? opened(filename, Effect.zipRight(warned, openAlone)) : Layer.fail(error)
       )
     })

@@ -102,7 +102,7 @@ export const hasAgent = (
 }
 
 /**
- * Conditions of which exactly one holds for each workspace that `hasAgent` finds, to count them. PostgreSQL does not estimate the rows of a union: it plans each
+ * Disjoint conditions that together find what `hasAgent` finds, to count it. PostgreSQL does not estimate the rows of a union: it plans each
  * part by itself, and reads the largest one in indexes alone.
  */
 export const eitherAgent = (sql: Statements, statuses: ReadonlyArray<AgentStatus>, instant: Instant): ReadonlyArray<Fragment> =>

@@ -95,8 +95,8 @@ export const repeat = <E, R>(
 const itemsLoggedAt = new Map<string, number>()
 
 /**
- * Works on items, several at once if `concurrency` says so. Each begins in its own turn of the event loop: on SQLite, requests that arrive meanwhile wait for one
- * item, and not for all. One that fails, dies or takes longer than `within` is counted and does not keep the others from their turn. One such failure a minute is
+ * Works on items, several at once if `concurrency` says so. Each begins in its own turn of the event loop: on SQLite, a request that arrives waits for
+ * one item, and not for all. One that fails, dies or takes longer than `within` is counted and does not keep the others from their turn. One such failure a minute is
  * logged, unless `onFailure` is given instead.
  */
 export const each = <A, E, R, R2 = never>(

@@ -7,6 +7,9 @@ const maximumOfRun = 1_000_000
 /** How long one batch is to take, in milliseconds. On SQLite, a request that arrives during a batch waits for the batch's end. */
 const aimed = 4
 
+/** The pause after a batch, in times of its duration: what the batches take of the thread, or of the database, is left to requests but for a thirteenth. */
+const timesPaused = 12
+
 /** The longest pause between two batches, in milliseconds: a store that did not answer for minutes is not waited for as long again. */
 const longestPause = 1_000
 
@@ -31,7 +34,7 @@ const sizeAfter = ({ limit, milliseconds }: Batch, before: Batch, most: number):
 
 /**
  * Runs a batch again until it is not full: a worker that did one batch a period would fall behind callers who add rows faster. `batch` deals with as many
- * rows as it is told, at most `most`, and returns with how many it did. Between two batches other work has as much time as the batch took. Returns the
+ * rows as it is told, at most `most`, and returns with how many it did. Between two batches other work has many times as long as the batch took. Returns the
  * number of rows, which is bounded by a million and a batch.
  */
 export const untilNotFull = <E, R>(most: number, batch: (limit: number) => Effect.Effect<number, E, R>): Effect.Effect<number, E, R> =>
@@ -45,7 +48,7 @@ export const untilNotFull = <E, R>(most: number, batch: (limit: number) => Effec
       const milliseconds = Number((yield* Clock.currentTimeNanos) - begun) / 1e6
       count += done
       if (done < limit) break
-      yield* Effect.sleep(Duration.millis(Math.min(milliseconds, longestPause)))
+      yield* Effect.sleep(Duration.millis(Math.min(milliseconds * timesPaused, longestPause)))
       const last = { limit, milliseconds }
       limit = Math.min(most, sizeAfter(last, before, most))
       before = last
