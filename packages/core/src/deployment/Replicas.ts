@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
       yield* Background.repeat("store_clock", Effect.delay(align, alignedEvery))
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)
-      yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
+      yield* Effect.addFinalizer(() => Background.lastly(repository.remove(id)))
       yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 

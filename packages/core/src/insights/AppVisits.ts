@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
       )
     }).pipe(Effect.uninterruptible)
 
-  yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
+  yield* Effect.addFinalizer(() => Background.leftAfter("15 seconds")(report(() => true)))
   yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
 
   /** The name of an outcome, by which it is noted once in a while; undefined while the connection log shows it. */

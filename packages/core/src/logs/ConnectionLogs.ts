@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Encoding, FiberSet, Queue } from "effect"
+import { Context, Deferred, Duration, Effect, Encoding, Exit, FiberSet, Queue, Scope } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/actors/Actor.js"
 import { Entitlements, requireFeature } from "../deployment/licenses/Entitlements.js"
@@ -126,9 +126,12 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const underway = yield* FiberSet.make<void>()
-  // Runs before those fibers and the one that writes are ended
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(FiberSet.awaitEmpty(underway)), storedWithin))
+  const noting = yield* Scope.make()
+  const underway = yield* Scope.extend(FiberSet.make<void>(), noting)
+  // Runs before the fiber that writes is ended. A statement that is not answered keeps a note from its end
+  yield* Effect.addFinalizer(() =>
+    Effect.zipRight(Background.leftAfter(storedWithin)(FiberSet.awaitEmpty(underway)), Background.lastly(Scope.close(noting, Exit.void)))
+  )
 
   let notes = 0
   let hasWarned = false

@@ -5,7 +5,6 @@ import * as Background from "../platform/background/Background.js"
 import { nextTurn } from "../platform/background/Turns.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import { storeUnavailable } from "../platform/store/StoreUnavailable.js"
-import { afterwards } from "../platform/store/Transactor.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable, EngineDialer } from "./AgentDialer.js"
@@ -131,10 +130,7 @@ const make = Effect.gen(function* () {
         return Effect.void
       }
       links.delete(agent)
-      return forget(agent).pipe(
-        Effect.uninterruptible,
-        afterwards,
-        Effect.forkIn(scope),
+      return Background.forkIn("agent_link", scope, Effect.uninterruptible(forget(agent))).pipe(
         Effect.flatMap((forgetting) => Effect.timeoutOption(Effect.interruptible(Fiber.join(forgetting)), forgottenWithin)),
         Effect.asVoid
       )
@@ -205,7 +201,7 @@ const make = Effect.gen(function* () {
           })
         )
         // The end of the connection does not wait for a store that is slow: what that notes late is forgotten
-        yield* tellFirst(agent).pipe(Effect.uninterruptible, afterwards, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
+        yield* Effect.flatMap(Background.forkIn("agent_link", scope, Effect.uninterruptible(tellFirst(agent))), Fiber.join)
       }),
 
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>

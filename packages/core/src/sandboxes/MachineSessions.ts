@@ -242,7 +242,7 @@ const make = Effect.gen(function* () {
     concurrency: 2,
     discard: true
   })
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.disconnect(lastly), "15 seconds"))
+  yield* Effect.addFinalizer(() => Background.leftAfter("15 seconds")(lastly))
   yield* Background.repeat("machine_sessions", Effect.delay(Effect.zipRight(sweep, uses.report), reportInterval))
   yield* Background.repeat("machine_session_log", Effect.zipRight(unlogged.some, Effect.delay(unlogged.write, loggedWithin)))
 

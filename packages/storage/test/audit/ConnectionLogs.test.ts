@@ -10,10 +10,10 @@ import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, type Uuid, Worker } from "@atelier/core/platform"
-import { expect, layer } from "@effect/vitest"
+import { expect, it, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Scope, TestClock } from "effect"
 import { anOrganization, aUser } from "../../../../test/records/builders.js"
-import { databases } from "../../../../test/store/databases.js"
+import { databases, sqlite } from "../../../../test/store/databases.js"
 import { poisoned } from "../../../../test/store/poison.js"
 import { runtime } from "../../../../test/store/services.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/records/workspaces.js"
@@ -292,3 +292,45 @@ for (const [name, database] of databases) {
     )
   })
 }
+
+/** A repository one of whose statements is not answered, and what tells that it was asked. */
+const silentIn = (statement: "beginVisit" | "upsert") =>
+  Effect.gen(function* () {
+    const [asked, answer] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+    const silent = <A>(effect: Effect.Effect<A>) =>
+      Effect.uninterruptible(Effect.zipRight(Effect.zipRight(Deferred.succeed(asked, undefined), Deferred.await(answer)), effect))
+    const repository = Layer.effect(
+      ConnectionLogRepository,
+      Effect.map(ConnectionLogRepository, (stored) => ({
+        ...stored,
+        beginVisit: (...given: Parameters<typeof stored.beginVisit>) =>
+          statement === "beginVisit" ? silent(stored.beginVisit(...given)) : stored.beginVisit(...given),
+        upsert: (...given: Parameters<typeof stored.upsert>) =>
+          statement === "upsert" ? silent(stored.upsert(...given)) : stored.upsert(...given)
+      }))
+    )
+    return { asked, answer, repository }
+  })
+
+it.effect.each(["beginVisit", "upsert"] as const)(
+  "the end of the connection log does not wait for ever for an unanswered %s",
+  (statement) =>
+    Effect.gen(function* () {
+      const { answer, asked, repository } = yield* silentIn(statement)
+      const scope = yield* Scope.make()
+      const stored = yield* Layer.build(Layer.merge(sqlite, runtime))
+      yield* Effect.gen(function* () {
+        const agent = yield* anAgent
+        const built = yield* Layer.buildWithScope(Layer.provide(ConnectionLogs.layer, repository), scope)
+        const visit = { ...agent, type: "port_forwarding", user_id: null, ip: null, user_agent: "", slug_or_port: "80", code: 200 } as const
+        yield* Context.get(built, ConnectionLogs).note(visit)
+        yield* Deferred.await(asked)
+        const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+        yield* Effect.replicateEffect(TestClock.adjust("1 second"), 20)
+        const hasEnded = closing.unsafePoll() !== null
+        yield* Deferred.succeed(answer, undefined)
+        yield* Fiber.join(closing)
+        expect(hasEnded).toBe(true)
+      }).pipe(Effect.provide(stored))
+    }).pipe(Effect.scoped)
+)

@@ -1,6 +1,7 @@
 import { Context, type Duration, Effect, Scope } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
+import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { transaction, Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -62,8 +63,7 @@ const make = Effect.gen(function* () {
       yield* publishAgentEvent(agent, "agt_connection_update")
     }).pipe(
       transaction,
-      Effect.disconnect,
-      Effect.timeoutOption(lastWrite),
+      Background.leftAfter(lastWrite),
       Effect.catchAllCause((cause) => Effect.logError("the end of an agent's connection could not be stored", cause))
     )
 

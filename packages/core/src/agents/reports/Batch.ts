@@ -60,7 +60,7 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       Effect.uninterruptible
     )
 
-    yield* Effect.addFinalizer(() => flush.pipe(Effect.disconnect, Effect.timeoutOption(lastWrite)))
+    yield* Effect.addFinalizer(() => Background.leftAfter(lastWrite)(flush))
     yield* Background.repeat(options.name, Effect.zipRight(Effect.timeoutOption(Queue.take(full), options.every), flush))
 
     return {

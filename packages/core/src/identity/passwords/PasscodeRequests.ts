@@ -5,11 +5,12 @@ import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { userAudit } from "../users/UserAudit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
+import * as Background from "../../platform/background/Background.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
 import type { Ids } from "../../platform/Ids.js"
 import type { Locks } from "../../platform/store/Locks.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { afterwards, type Transactor } from "../../platform/store/Transactor.js"
+import type { Transactor } from "../../platform/store/Transactor.js"
 import { lockedAccount } from "../users/Account.js"
 import type { AccountRepository } from "../users/AccountRepository.js"
 import { type Passcode, passcodeLifetime } from "./Passcode.js"
@@ -51,8 +52,7 @@ export const passcodeRequests = ({ repository, services, scope, ids, delivery, a
       Effect.uninterruptible,
       Effect.zipRight(then),
       Effect.provide(services),
-      afterwards,
-      Effect.forkIn(scope)
+      (effect) => Background.forkIn("passcode_request", scope, effect)
     )
 
   const store = (email: string, code: string, hashed_passcode: string, info: CallInfo) =>

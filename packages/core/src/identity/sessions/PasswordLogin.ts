@@ -5,8 +5,8 @@ import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { apiKeyAudit } from "./ApiKeyAudit.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
+import * as Background from "../../platform/background/Background.js"
 import { Forbidden, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
-import { afterwards } from "../../platform/store/Transactor.js"
 import type { AccountRepository } from "../users/AccountRepository.js"
 import type { ApiKeyRepository } from "./ApiKeyRepository.js"
 import type { PasswordHasher } from "../passwords/PasswordHasher.js"
@@ -77,7 +77,8 @@ export const passwordLogin = ({ accounts, options, see, keys, hasher, users, isO
       const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
       if (!isRight) {
         // Written after the answer, which would otherwise take longer for addresses that are known
-        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, afterwards, Effect.forkIn(scope), asUser)
+        const recorded = Effect.uninterruptible(Audit.recordFailure(subject, Option.some(wrongLogin)))
+        yield* asUser(Background.forkIn("failed_login", scope, recorded))
         return yield* wrongLogin
       }
       return yield* asUser(

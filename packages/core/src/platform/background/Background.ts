@@ -2,7 +2,7 @@
  * Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. Work that is
  * started in a transaction has no part in it.
  */
-import { Cause, Clock, type Duration, Effect, Exit, Option, type Scope } from "effect"
+import { Cause, Clock, type Duration, Effect, ExecutionStrategy, Exit, Fiber, FiberId, Option, Scope } from "effect"
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
@@ -33,6 +33,62 @@ export const logged = (line: Effect.Effect<void>): Effect.Effect<void> => Effect
 export const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   logged(Option.isSome(storeUnavailable(cause)) ? Effect.logWarning(message, cause) : Effect.logError(message, cause))
 
+/** How long the end of a scope waits for work that cannot be interrupted, such as a statement that the store does not answer. */
+const endedWithin = "5 seconds"
+
+/**
+ * Waits for work for a time, and then interrupts it and leaves it to itself. `Effect.timeoutOption` alone waits for work that cannot be interrupted, such as a statement,
+ * and in a finalizer for all work, because what a finalizer does cannot be interrupted.
+ */
+export const leftAfter =
+  (duration: Duration.DurationInput) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+    Effect.timeoutOption(Effect.interruptible(Effect.disconnect(work)), duration)
+
+/**
+ * Starts work that the end of a scope interrupts. The scope waits five seconds for its end, or, if `holds` says so, for as long as it takes. Work that takes longer is left to
+ * itself, with a line of the log: a statement without an answer must not keep what the scope releases next from its turn. What is started in a transaction has no part in it.
+ */
+export const forkIn = <A, E, R>(
+  name: string,
+  scope: Scope.Scope,
+  work: Effect.Effect<A, E, R>,
+  holds: () => boolean = () => false
+): Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      let isOver = false
+      // The scope of a process forgets work that has ended
+      const own = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+      const over = Effect.suspend(() => {
+        isOver = true
+        return Scope.close(own, Exit.void)
+      })
+      const fiber = yield* Effect.forkDaemon(afterwards(Effect.ensuring(restore(work), over)))
+      const left = logged(
+        Effect.annotateLogs(Effect.logWarning("background work did not end in time, and is left to itself"), { work: name })
+      )
+      const waited = Effect.flatMap(leftAfter(endedWithin)(Fiber.await(fiber)), (exit) => {
+        if (Option.isSome(exit)) return Effect.void
+        return holds() ? Fiber.await(fiber) : left
+      })
+      const end = Effect.suspend(() => (isOver ? Effect.void : Effect.zipRight(Fiber.interruptAsFork(fiber, FiberId.none), waited)))
+      yield* Scope.addFinalizer(own, end)
+      return fiber
+    })
+  )
+
+/** Starts work as `forkIn` does, in the scope at hand. */
+const forkScoped = <A, E, R>(
+  name: string,
+  work: Effect.Effect<A, E, R>,
+  holds?: () => boolean
+): Effect.Effect<void, never, R | Scope.Scope> => Effect.flatMap(Effect.scope, (scope) => Effect.asVoid(forkIn(name, scope, work, holds)))
+
+/** Runs the last write of a scope. It has five seconds, after which it is left to itself. A failure is logged at the level debug. */
+export const lastly = <E, R>(write: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
+  write.pipe(leftAfter(endedWithin), Effect.sandbox, Effect.ignoreLogged)
+
 /**
  * Returns a function that starts loops of one kind, such as one for each connection. Each runs its turn over and over until the scope closes. After a
  * turn that fails or dies, it pauses and goes on. The failures are counted. Of the failures of all these loops one a minute is logged, and that the
@@ -41,9 +97,9 @@ export const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect
 export const repeating = (
   name: string,
   observed: Effect.Effect<WorkHealth.ObservedLoop> = WorkHealth.observe(name)
-): (<E, R>(turn: Effect.Effect<unknown, E, R>) => Effect.Effect<void, never, R | Scope.Scope>) => {
+): (<E, R>(turn: Effect.Effect<unknown, E, R>, holds?: () => boolean) => Effect.Effect<void, never, R | Scope.Scope>) => {
   let loggedAt = Number.NEGATIVE_INFINITY
-  return (turn) =>
+  return (turn, holds) =>
     Effect.suspend(() => {
       let failed = 0
       let isKnown = false
@@ -77,9 +133,7 @@ export const repeating = (
         // A layer is built where nothing is interrupted, and the scope must be able to end the loop
         Effect.interruptible,
         Effect.annotateLogs({ work: name }),
-        afterwards,
-        Effect.forkScoped,
-        Effect.asVoid
+        (loop) => forkScoped(name, loop, holds)
       )
     })
 }
@@ -126,7 +180,9 @@ export const each = <A, E, R, R2 = never>(
   return Effect.forEach(
     items,
     (item) =>
-      Effect.suspend(() => (options.within === undefined ? work(item) : Effect.timeout(work(item), options.within))).pipe(
+      Effect.suspend(() =>
+        options.within === undefined ? work(item) : Effect.timeout(Effect.disconnect(work(item)), options.within)
+      ).pipe(
         Effect.catchAllCause((cause) =>
           Effect.all([countFailure(name), WorkHealth.itemFailed(name, cause)], { discard: true }).pipe(
             Effect.zipRight(options.onFailure === undefined ? onFailure(cause) : options.onFailure(item, cause))
@@ -169,7 +225,5 @@ export const once = <E, R>(name: string, work: Effect.Effect<unknown, E, R>): Ef
     ),
     Effect.interruptible,
     Effect.annotateLogs({ work: name }),
-    afterwards,
-    Effect.forkScoped,
-    Effect.asVoid
+    (effect) => forkScoped(name, effect)
   )

@@ -1,7 +1,6 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
-import { countFailure, logFailure, logged, repeat } from "./Background.js"
+import { countFailure, forkIn, logFailure, logged, repeat } from "./Background.js"
 import { Locks } from "../store/Locks.js"
-import { afterwards } from "../store/Transactor.js"
 import * as WorkHealth from "./WorkHealth.js"
 
 /** Background work: a name, a period, and what one run does. */
@@ -96,12 +95,10 @@ export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lock
     const inTime = Effect.suspend(() => (worker.isWanted?.() === true ? Effect.void : run))
     const periodic = begun.pipe(
       Effect.zipRight(Effect.repeat(inTime, Schedule.fixed(worker.every))),
-      Effect.annotateLogs({ worker: worker.name }),
-      afterwards,
-      Effect.forkScoped,
-      Effect.asVoid
+      Effect.interruptible,
+      Effect.annotateLogs({ worker: worker.name })
     )
-    yield* periodic
+    yield* forkIn(worker.name, yield* Effect.scope, periodic)
     const { wanted } = worker
     if (wanted === undefined) return
     // A run tells its outcome by itself, so the loop around it tells its failures alone

@@ -14,6 +14,7 @@ import * as Worker from "../../platform/background/Worker.js"
 import { makeEngineSelection } from "../engines/EngineSelection.js"
 import { JobClaims, type JobSelection } from "../queue/JobClaims.js"
 import { unrepeatableGrace } from "../queue/JobReturn.js"
+import type { ClaimedJob } from "../jobs/ProvisionerJobRepository.js"
 import { jobPosted } from "../jobs/JobEvents.js"
 import { JobRunner } from "../jobs/JobRunner.js"
 import { type JobTurns, makeJobTurns } from "../queue/JobTurns.js"
@@ -50,7 +51,7 @@ const register = (options: EmbeddedDaemonOptions, count: number) =>
     const now = yield* Timestamp.now
     // A store of one process at a time: every name is free
     const free_since = queue.isShared ? Timestamp.minus(now, daemonTimeout) : now
-    yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.sandbox(repository.release(process_id))))
+    yield* Effect.addFinalizer(() => Background.lastly(repository.release(process_id)))
     const registered: Array<ProvisionerDaemon> = []
     for (let index = 0; registered.length < count; index++) {
       const owner = { process_id, free_since, engines }
@@ -118,11 +119,19 @@ const work = (daemon: ProvisionerDaemon, turns: JobTurns, selection: JobSelectio
   Effect.gen(function* () {
     const claims = yield* JobClaims
     const runner = yield* JobRunner
+    let hasJob = false
+    const run = (job: ClaimedJob) =>
+      Effect.suspend(() => {
+        hasJob = true
+        return Effect.ensuring(
+          runner.run(job),
+          Effect.sync(() => void (hasJob = false))
+        )
+      })
     yield* startWorking(
-      Effect.zipRight(
-        Worker.begun,
-        Effect.uninterruptible(Effect.flatMap(turns.next(claims.takeSelected(daemon, selection)), (job) => runner.run(job)))
-      )
+      Effect.zipRight(Worker.begun, Effect.uninterruptible(Effect.flatMap(turns.next(claims.takeSelected(daemon, selection)), run))),
+      // The engine ends its work, and the job is given back. A claim that the store does not answer is left: its lease passes
+      () => hasJob
     )
   })
 

@@ -70,9 +70,9 @@ const make = Effect.gen(function* () {
       const look = Effect.gen(function* () {
         const begun = yield* Clock.currentTimeMillis
         const limit = Duration.toMillis(run.repeatable ? lostAfter : unrepeatableLostAfter)
-        // A renewal that is not answered must not keep the work from its end
+        // A renewal that is not answered must not keep the work from its end: others take the job then. The time alone would wait for a statement
         const rest = Math.max(0, Math.min(Duration.toMillis(renewalLimit), renewedAt + limit - begun))
-        const renewal = yield* Effect.exit(Effect.timeout(claims.renew(job), rest))
+        const renewal = yield* Effect.exit(Effect.timeout(Effect.disconnect(claims.renew(job)), rest))
         if (Exit.isSuccess(renewal)) {
           // The lease was stored with a time before the answer
           renewedAt = begun

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Logger, TestClock } from "effect"
+import { Deferred, Effect, Exit, Logger, Scope, TestClock } from "effect"
 import { makeBatch } from "../../../src/agents/reports/Batch.js"
 import { StoreUnavailable } from "../../../src/platform/index.js"
 
@@ -54,6 +54,23 @@ it.scoped("few writes find one item of many, and a cause that is no item's own i
     yield* fill
     yield* TestClock.adjust("1 second")
     expect(batch.writes() - writes).toBeLessThan(120)
+  }).pipe(silent)
+)
+
+it.effect("the last write of a store that does not answer is left after its time", () =>
+  Effect.gen(function* () {
+    const answer = yield* Deferred.make<void>()
+    const scope = yield* Scope.make()
+    const batch = yield* Scope.extend(
+      aBatch(() => Effect.uninterruptible(Deferred.await(answer))),
+      scope
+    )
+    yield* batch.add("one")
+    const closing = yield* Effect.fork(Effect.uninterruptible(Scope.close(scope, Exit.void)))
+    yield* Effect.replicateEffect(TestClock.adjust("1 second"), 20)
+    const hasEnded = closing.unsafePoll() !== null
+    yield* Deferred.succeed(answer, undefined)
+    expect(hasEnded).toBe(true)
   }).pipe(silent)
 )
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Data, Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
 import { Background } from "../../../src/platform/index.js"
 
 const lines: Array<string> = []
@@ -132,5 +132,89 @@ it.effect("the state of work says when its turns succeeded and failed, and by wh
     yield* Background.each("observed", [1, 2], (item) => (item === 1 ? Effect.fail("refused") : Effect.void))
     yield* Scope.close(scope, Exit.void)
     expect(yield* healthOf("observed")).toMatchObject({ loops: 0, failed_items: 1, last_failure: "Failure" })
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+)
+
+/** Closes a scope, and returns how many seconds that took. */
+const secondsOfClosing = (scope: Scope.CloseableScope) =>
+  Effect.gen(function* () {
+    // As `Effect.scoped` does
+    const closing = yield* Effect.fork(Effect.uninterruptible(Scope.close(scope, Exit.void)))
+    for (let seconds = 0; seconds < 100; seconds += 1) {
+      yield* TestClock.adjust(0)
+      if (closing.unsafePoll() !== null) return seconds
+      yield* TestClock.adjust("1 second")
+    }
+    return "for ever"
+  })
+
+it.effect("the end of a scope waits five seconds for a turn whose statement is not answered", () => {
+  lines.length = 0
+  return Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const answer = yield* Deferred.make<void>()
+    let statements = 0
+    const statement = Effect.uninterruptible(Effect.tap(Deferred.await(answer), () => void (statements += 1)))
+    yield* Scope.extend(Background.repeat("writing", statement), scope)
+    yield* TestClock.adjust("1 second")
+    const seconds = yield* secondsOfClosing(scope)
+    yield* Deferred.succeed(answer, undefined)
+    yield* TestClock.adjust("1 minute")
+    expect([seconds, statements, lines]).toStrictEqual([5, 1, ["background work did not end in time, and is left to itself"]])
+  }).pipe(Effect.provide(logger))
+})
+
+it.effect("the end of a scope waits for work that holds what it has to give back", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const work = Effect.uninterruptible(Effect.sleep("20 seconds"))
+    yield* Scope.extend(
+      Background.repeating("holding")(work, () => true),
+      scope
+    )
+    expect(yield* secondsOfClosing(scope)).toBe(20)
+  })
+)
+
+it.effect("the last write of a scope has five seconds", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const answer = yield* Deferred.make<void>()
+    yield* Scope.addFinalizer(scope, Background.lastly(Deferred.await(answer)))
+    yield* Scope.addFinalizer(scope, Background.lastly(Effect.die("away")))
+    const seconds = yield* secondsOfClosing(scope)
+    yield* Deferred.succeed(answer, undefined)
+    expect(seconds).toBe(5)
+  })
+)
+
+it.scoped("a scope forgets work that has ended", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const order: Array<string> = []
+    const short = yield* Background.forkIn("short", scope, Effect.void)
+    yield* Fiber.await(short)
+    const long = yield* Background.forkIn(
+      "long",
+      scope,
+      Effect.onInterrupt(Effect.never, () => Effect.sync(() => order.push("interrupted")))
+    )
+    yield* TestClock.adjust(0)
+    yield* Scope.close(scope, Exit.void)
+    expect([order, Exit.isInterrupted(yield* Fiber.await(long))]).toStrictEqual([["interrupted"], true])
+  })
+)
+
+it.effect("an item whose statement is not answered in time keeps no others from their turn", () =>
+  Effect.gen(function* () {
+    const answer = yield* Deferred.make<void>()
+    const done: Array<number> = []
+    const work = (item: number) => (item === 1 ? Effect.uninterruptible(Deferred.await(answer)) : Effect.sync(() => void done.push(item)))
+    const all = yield* Effect.fork(Background.each("items", [1, 2], work, { within: "1 second" }))
+    yield* TestClock.adjust("2 seconds")
+    const inTime = [...done]
+    yield* Deferred.succeed(answer, undefined)
+    yield* Fiber.join(all)
+    expect(inTime).toStrictEqual([2])
   }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )

@@ -22,6 +22,8 @@ class Stage extends Context.Tag("Stage")<
   Stage,
   {
     readonly isAway: Ref.Ref<boolean>
+    /** The store answers renewals when this is completed: they cannot be interrupted, as no statement can be. */
+    readonly answers: Ref.Ref<Deferred.Deferred<void>>
     readonly repeatable: Ref.Ref<ReadonlySet<Phase>>
     /** The engine plans until this is completed. */
     readonly planned: Ref.Ref<Deferred.Deferred<void>>
@@ -32,6 +34,10 @@ class Stage extends Context.Tag("Stage")<
     Stage,
     Effect.all({
       isAway: Ref.make(false),
+      answers: Effect.flatMap(
+        Effect.tap(Deferred.make<void>(), (answers) => Deferred.succeed(answers, undefined)),
+        Ref.make
+      ),
       repeatable: Ref.make<ReadonlySet<Phase>>(new Set()),
       planned: Effect.flatMap(Deferred.make<void>(), Ref.make),
       interruptions: Ref.make(0)
@@ -81,7 +87,11 @@ const store = Layer.effectContext(
     return Context.make(ProvisionerJobRepository, { ...repository, lock: (id) => unlessAway(repository.lock(id)) }).pipe(
       Context.add(JobQueueRepository, {
         ...queue,
-        renew: (id, claimId, now, until) => unlessAway(queue.renew(id, claimId, now, until))
+        renew: (id, claimId, now, until) =>
+          Effect.zipRight(
+            Effect.uninterruptible(Effect.flatMap(Ref.get(stage.answers), Deferred.await)),
+            unlessAway(queue.renew(id, claimId, now, until))
+          )
       })
     )
   })
@@ -142,6 +152,22 @@ layer(services)("a job whose store is away", (it) => {
       yield* run.plan
       yield* Fiber.join(second)
       expect(yield* run.status).toBe("succeeded")
+    })
+  )
+
+  it.effect("stops before others may take it if the store does not answer", () =>
+    Effect.gen(function* () {
+      const run = yield* aRun(["parse", "plan", "apply"])
+      const work = yield* run.start
+      yield* pass(2)
+      const answers = yield* Deferred.make<void>()
+      yield* Ref.set((yield* Stage).answers, answers)
+      yield* pass(8)
+      const stopped = yield* run.interruptions
+      yield* Deferred.succeed(answers, undefined)
+      yield* pass(2)
+      yield* Fiber.join(work)
+      expect([stopped, yield* run.status]).toStrictEqual([1, "pending"])
     })
   )
 

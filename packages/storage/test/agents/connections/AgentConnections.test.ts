@@ -12,6 +12,9 @@ import { agentServices } from "../services.js"
 /** Whether the store is away for the signs of life of agents. */
 let isAway = false
 
+/** What the store waits for before it notes that a connection has ended. */
+let mayEnd: Effect.Effect<void> = Effect.void
+
 /** The agents whose signs of life were stored together. */
 let touched: Array<ReadonlyArray<string>> = []
 
@@ -24,7 +27,9 @@ const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>
         touched.push(signs.map(({ agentId }) => agentId))
         return repository.touch(signs, at)
       })
-    return Context.add(context, AgentRepository, { ...repository, touch })
+    const disconnect: typeof repository.disconnect = (...given) =>
+      Effect.zipRight(Effect.uninterruptible(mayEnd), repository.disconnect(...given))
+    return Context.add(context, AgentRepository, { ...repository, disconnect, touch })
   })
 
 /** Keeps an agent connected, and answers why the connection has to be closed. */
@@ -159,6 +164,23 @@ for (const [name, database] of databases) {
         const before = (yield* rowOf(id)).last_connected_at
         yield* TestClock.adjust("15 seconds")
         expect((yield* until(rowOf(id), ({ last_connected_at }) => last_connected_at !== before)).disconnected_at).not.toBeNull()
+      })
+    )
+
+    it.scoped("end half a minute after they ended if the store does not note it", () =>
+      Effect.gen(function* () {
+        const { fiber } = yield* monitored(Effect.void)
+        const answer = yield* Deferred.make<void>()
+        const asked = yield* Deferred.make<void>()
+        mayEnd = Effect.zipRight(Deferred.succeed(asked, undefined), Deferred.await(answer))
+        const ending = yield* Effect.fork(Fiber.interrupt(fiber))
+        yield* Deferred.await(asked)
+        yield* Effect.replicateEffect(TestClock.adjust("1 second"), 31)
+        const hasEnded = ending.unsafePoll() !== null
+        mayEnd = Effect.void
+        yield* Deferred.succeed(answer, undefined)
+        yield* Fiber.join(ending)
+        expect(hasEnded).toBe(true)
       })
     )
 
