@@ -39,6 +39,8 @@ export interface Settings {
   readonly maxStreams: number
   /** Received bytes held over all streams until they are read. */
   readonly maxUnreadBytes: number
+  /** Those of them that streams of the peer may hold. */
+  readonly maxUnreadOfPeer: number
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
   /** Called when the peer lets answers pile up unread. */
@@ -68,6 +70,8 @@ export class Multiplexer implements StreamHost {
   /** Streams opened here that the peer has not answered. */
   private unanswered = 0
   private unread = 0
+  /** Those of streams that the peer opened. */
+  private unreadOfPeer = 0
   /** Bytes by which windows are wider than those of new streams. */
   private widened = 0
   /** Whether GoAway was said, here or by the peer. */
@@ -242,9 +246,14 @@ export class Multiplexer implements StreamHost {
     if (!this.outbox.add(frame)) this.settings.onOverflow()
   }
 
-  hold(bytes: number): boolean {
+  hold(bytes: number, streamId: number): boolean {
+    const { maxUnreadBytes, maxUnreadOfPeer } = this.settings
     this.unread += bytes
-    return this.unread <= this.settings.maxUnreadBytes
+    if (!this.isOurs(streamId)) {
+      this.unreadOfPeer += bytes
+      if (this.unreadOfPeer > maxUnreadOfPeer) return false
+    }
+    return this.unread <= maxUnreadBytes
   }
 
   widen(bytes: number): boolean {

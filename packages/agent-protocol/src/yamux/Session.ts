@@ -24,6 +24,8 @@ export interface Options {
   readonly maxStreams?: number
   /** Received bytes held over all streams until they are read; the stream that exceeds it is reset. 32 MiB by default. */
   readonly maxUnreadBytes?: number
+  /** Those of them that streams of the peer may hold. All by default. */
+  readonly maxUnreadOfPeer?: number
 }
 
 /** A connection carrying many streams. Closing the scope it was made in ends it, and every stream. */
@@ -130,10 +132,12 @@ class OpenSession implements Session {
     private readonly fork: RunFork
   ) {
     this.patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(sweepEvery))
+    const maxUnreadBytes = options.maxUnreadBytes ?? 32 * 1024 * 1024
     this.multiplexer = new Multiplexer({
       role: options.role,
       maxStreams: options.maxStreams ?? 1024,
-      maxUnreadBytes: options.maxUnreadBytes ?? 32 * 1024 * 1024,
+      maxUnreadBytes,
+      maxUnreadOfPeer: options.maxUnreadOfPeer ?? maxUnreadBytes,
       // A change of the machine's clock must not make anything overdue
       now: () => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000,
       onOverflow: () => this.end(Exit.fail(doesNotRead))

@@ -29,8 +29,8 @@ export interface StreamHost {
   /** Sends a data frame without waiting: its header, and its payload, which may not change until `sent` is called. */
   sendData(head: Uint8Array, payload: Uint8Array, sent: (() => void) | undefined): void
   readonly now: () => number
-  /** Accounts for bytes received and not read yet (negative: read); false when the session holds too many. */
-  hold(bytes: number): boolean
+  /** Accounts for bytes of a stream received and not read yet (negative: read); false when the session holds too many. */
+  hold(bytes: number, streamId: number): boolean
   /** Accounts for a wider window until the stream is forgotten; false when the session may hold no more. */
   widen(bytes: number): boolean
   /** The stream is over in both directions. */
@@ -226,7 +226,7 @@ export class YamuxStream implements ByteStream {
   /** Finishes and reads no more: what still arrives is discarded. The session does it when the stream's scope closes. */
   abandon(): void {
     this.abandoned = true
-    this.host.hold(-this.received.clear())
+    this.host.hold(-this.received.clear(), this.id)
     this.sendFin()
   }
 
@@ -241,7 +241,7 @@ export class YamuxStream implements ByteStream {
   receive(bytes: Uint8Array): void {
     if (this.abandoned || this.broken !== undefined || this.receivedFin) return Loans.giveBack(bytes.buffer, bytes.length)
     this.received.append(bytes, this.readable !== undefined)
-    if (!this.host.hold(bytes.length)) this.resetBecause("The session holds too many unread bytes")
+    if (!this.host.hold(bytes.length, this.id)) this.resetBecause("The session holds too many unread bytes")
     this.wakeReader()
   }
 
@@ -274,7 +274,7 @@ export class YamuxStream implements ByteStream {
   break(error: StreamError): void {
     if (this.broken !== undefined) return
     this.broken = error
-    if (error._tag === "StreamReset") this.host.hold(-this.received.clear())
+    if (error._tag === "StreamReset") this.host.hold(-this.received.clear(), this.id)
     this.wakeReader()
     this.wakeWriter()
     this.breaking?.unsafeOpen()
@@ -315,7 +315,7 @@ export class YamuxStream implements ByteStream {
 
   private consume(): Uint8Array {
     const bytes = this.received.take()
-    this.host.hold(-bytes.length)
+    this.host.hold(-bytes.length, this.id)
     this.consumed += bytes.length
     if (this.consumed >= this.fullWindow / 2 && !this.receivedFin && this.broken === undefined) {
       const increment = this.consumed + this.widening()

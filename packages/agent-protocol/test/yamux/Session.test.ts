@@ -386,6 +386,25 @@ describe("a session", () => {
     })
   )
 
+  it.scoped("keeps room for unread bytes of its own streams from those of the peer", () =>
+    Effect.gen(function* () {
+      const { session, peer } = yield* facing({ role: "server", maxUnreadBytes: 3000, maxUnreadOfPeer: 1000 })
+      const own = yield* session.open
+      yield* peer.next
+      yield* peer.send({ type: Data, flags: SYN, streamId: 1 }, new Uint8Array(600))
+      yield* peer.send({ type: Data, flags: SYN, streamId: 3 }, new Uint8Array(600))
+      expect((yield* peer.next).header).toMatchObject({ flags: RST, streamId: 3 })
+      yield* peer.send({ type: Data, flags: ACK, streamId: own.id }, new Uint8Array(2000))
+      yield* peer.send({ type: Data, streamId: own.id }, new Uint8Array(600))
+      expect((yield* peer.next).header).toMatchObject({ flags: RST, streamId: own.id })
+      const stream = yield* session.accept
+      expect(Option.map(yield* stream.read, (bytes) => bytes.length)).toStrictEqual(Option.some(600))
+      yield* peer.next
+      yield* peer.send({ type: Data, flags: SYN, streamId: 5 }, new Uint8Array(1000))
+      expect((yield* session.accept).id).toBe(5)
+    })
+  )
+
   it.scoped("resets a stream that the peer does not accept within 75 seconds", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "client", keepAlive: "1 hour" })

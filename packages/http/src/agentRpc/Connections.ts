@@ -12,8 +12,12 @@ export const connectionLimits = { maxUnreadBytes: 4 * 1024 * 1024, maxWaitingByt
 /** What a stream to a port may hold that is received but not read: one window of yamux. */
 const streamWindow = 256 * 1024
 
-/** The memory of a connection that takes streams of the service: none of them may stall for want of memory that others hold. */
-export const linkLimits = { ...connectionLimits, maxUnreadBytes: connectionLimits.maxUnreadBytes + maximumStreams * streamWindow } as const
+/** The memory of a connection that takes streams of the service: none of them may stall for want of memory that others hold. The agent's own streams have no part of it. */
+export const linkLimits = {
+  ...connectionLimits,
+  maxUnreadOfPeer: connectionLimits.maxUnreadBytes,
+  maxUnreadBytes: connectionLimits.maxUnreadBytes + maximumStreams * streamWindow
+} as const
 
 type End = (why: CloseSocket) => void
 
