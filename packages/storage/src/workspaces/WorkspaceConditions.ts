@@ -70,6 +70,12 @@ export const filterConditions = (
 ): ReadonlyArray<Fragment> => {
   const { boolean: bool } = dialectOf(sql)
   const unindexedName = sql.dialect({ postgres: () => sql`(w.name_key || '')`, sqlite: () => sql`w.name_key` })
+  /** The sign keeps SQLite from reading all workspaces of the versions, to order them, where the next in the order are looked at. */
+  const versionId = sql.literal(
+    isEach
+      ? sql.dialect({ postgres: () => "w.latest_template_version_id", sqlite: () => "+w.latest_template_version_id" })
+      : "w.latest_template_version_id"
+  )
   const when = <A>(value: A | undefined, condition: (value: A) => Fragment): ReadonlyArray<Fragment> =>
     value === undefined ? [] : [condition(value)]
   const is = (value: boolean, condition: Fragment): Fragment => (value ? condition : sql`NOT (${condition})`)
@@ -109,9 +115,9 @@ export const filterConditions = (
     // A version belongs to one template, so it can only be that template's active one. Versions are few, and workspaces have an index of them
     ...when(filter.is_outdated, (value) =>
       value
-        ? sql`w.latest_template_version_id IN (SELECT v.id FROM template_versions v
+        ? sql`${versionId} IN (SELECT v.id FROM template_versions v
             WHERE NOT EXISTS (SELECT 1 FROM templates t WHERE t.active_version_id = v.id))`
-        : sql`w.latest_template_version_id IN (SELECT t.active_version_id FROM templates t)`
+        : sql`${versionId} IN (SELECT t.active_version_id FROM templates t)`
     ),
     ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
     ...when(filter.has_external_agent, (value) => is(value, latestBuild(sql`b.has_external_agent = ${bool(true)}`))),

@@ -41,11 +41,14 @@ const sliceOf = (length: number, offset: number, wanted: number): Slice => {
   return behind < offset ? { offset: behind, limit, backwards: true } : { offset, limit, backwards: false }
 }
 
+/** The lengths of the list, and of its first part. */
+export interface Total {
+  readonly count: number
+  readonly favorites: number
+}
+
 /** A later page. */
-export const laterSlices = (
-  { limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">,
-  total: { readonly count: number; readonly favorites: number }
-): Slices => {
+export const laterSlices = ({ limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">, total: Total): Slices => {
   const wanted = rowsWanted(limit)
   const favorites = sliceOf(total.favorites, offset, wanted)
   const rest = sliceOf(total.count - total.favorites, Math.max(0, offset - total.favorites), wanted - favorites.limit)
@@ -53,17 +56,18 @@ export const laterSlices = (
 }
 
 export interface WorkspaceList {
-  /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
+  /** Answers a `Total`. */
   readonly total: Query
   /** The length of the list where the database keeps it, within a statement that begins with `page`. */
   readonly knownCount: Fragment | undefined
   /** Whether few of many workspaces may match, and no index has them in the order of the list: it is counted before its first page is read. */
   readonly isSought: boolean
   /**
-   * A `WITH` clause that names the rows `page`: ids with the columns that order them. `count` is the length of the list, if it is known: a short list is
-   * sought as a whole and then ordered, while of a long one the workspaces that are next in the order soon fill a page.
+   * A `WITH` clause that names the rows `page`: ids with the columns that order them. `total` is given if it is known. A short list is sought as a whole and then
+   * ordered, while of a long one the workspaces that are next in the order soon fill a page. Where no favorite matches, none is looked for among the rows that the
+   * page skips.
    */
-  readonly page: (slices: Slices, count?: number) => Fragment
+  readonly page: (slices: Slices, total?: Total) => Fragment
   /** The order of the statement that reads `page`. */
   readonly order: Fragment
 }
@@ -140,7 +144,7 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
     isSought,
     total: sql`WITH ${first} SELECT ${namePart === undefined ? sql`` : withPlanOfItsOwn(sql)} ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
     knownCount,
-    page: (slices, count) => {
+    page: (slices, total) => {
       // All of them are at hand
       if (isNarrow) {
         return sql`WITH ${first}, page AS (
@@ -148,11 +152,12 @@ export const workspaceList = (sql: Statements, query: WorkspaceQuery): Workspace
           ORDER BY part, ${order("w", "ASC")} ${limited(sql, { limit: slices.size, offset: query.offset })}
         )`
       }
-      const isShort = isSought && count !== undefined && count <= (isNameSought ? shortListOfNames : shortList)
-      const rest = isShort ? sql`FROM matching w WHERE w.id` : sql`${matchingBy(eachFilters)} AND w.id`
+      const isShort = isSought && total !== undefined && total.count <= (isNameSought ? shortListOfNames : shortList)
+      const all = isShort ? sql`FROM matching w WHERE 1 = 1` : matchingBy(eachFilters)
+      const rest = total?.favorites === 0 ? all : sql`${all} AND w.id NOT IN (SELECT id FROM favorites)`
       return sql`WITH ${isShort ? sought : first}, page AS (
         SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f
-        UNION ALL SELECT * FROM (${part(1, sql`${rest} NOT IN (SELECT id FROM favorites)`, slices.rest)}) r
+        UNION ALL SELECT * FROM (${part(1, rest, slices.rest)}) r
       )`
     },
     order: sql`page.part, ${order("page", "ASC")}`

@@ -17,7 +17,7 @@ import { all, applied, first, one, prepared, run, runUnique } from "../platform/
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./builds/WorkspaceBuildRepository.js"
-import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
+import { firstSlices, laterSlices, type Slices, type Total, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 import { type Fragment, Statements } from "../platform/Statements.js"
 import { type Selected, wideRows } from "../platform/WideRows.js"
 import { workspaceTimes } from "./WorkspaceTimes.js"
@@ -144,8 +144,8 @@ interface Details {
 const pages = (sql: Statements, { details, joined, read }: Details): WorkspaceRepository["Type"]["page"] => {
   const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
-  const pageOf = (list: WorkspaceList, slices: Slices, { columns = details, count }: { columns?: Fragment; count?: number } = {}) =>
-    sql`${list.page(slices, count)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+  const pageOf = (list: WorkspaceList, slices: Slices, { columns = details, total }: { columns?: Fragment; total?: Total } = {}) =>
+    sql`${list.page(slices, total)} SELECT ${columns} FROM page JOIN workspaces w ON w.id = page.id ${joined}
       ORDER BY ${list.order} LIMIT ${slices.size}`
 
   /** A length that is known without counting comes with the page. */
@@ -165,7 +165,7 @@ const pages = (sql: Statements, { details, joined, read }: Details): WorkspaceRe
     Effect.gen(function* () {
       const total = yield* totalOf(list)
       const slices = laterSlices(query, total)
-      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(read, pageOf(list, slices, total)) }
+      return { count: total.count, workspaces: slices.size === 0 ? [] : yield* all(read, pageOf(list, slices, { total })) }
     })
 
   return (query) => {

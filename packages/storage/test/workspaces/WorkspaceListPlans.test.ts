@@ -111,7 +111,7 @@ for (const [name, database] of databases) {
       // So few rows of PostgreSQL may be read by any index
       ["a part of many names", () => ({ filter: { name: "w" } }), name === "SQLite" ? ["workspaces_names"] : []],
       ["outdated ones", () => ({ filter: { is_outdated: true } }), []],
-      ["current ones", () => ({ filter: { is_outdated: false } }), []],
+      ["current ones", () => ({ filter: { is_outdated: false } }), name === "SQLite" ? ["workspaces_in_order_with_version"] : []],
       ["those of tasks", () => ({ filter: { has_task: true } }), ["workspaces_of_tasks"]],
       ["dormant ones", () => ({ filter: { is_dormant: true } }), []],
       ["shared ones", () => ({ filter: { is_shared: true } }), []],
@@ -142,6 +142,13 @@ for (const [name, database] of databases) {
         const { plans: found, value } = yield* plans(() => ({}))
         expect(found).toHaveLength(1)
         expect(value).toMatchObject({ count, workspaces: { length: 25 } })
+      })
+    )
+
+    it.effect("looks for no favorites among the rows before a page, if the requester has none", () =>
+      Effect.gen(function* () {
+        const { plans: found } = yield* plans(() => ({ offset: count / 2 }))
+        expect(found[1]).not.toMatch(/(SCAN|Scan on) favorites(?! w)/)
       })
     )
 
