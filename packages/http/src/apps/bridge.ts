@@ -1,10 +1,20 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
+import type { Duplex } from "node:stream"
+import { givesBackFrom } from "../server/listener/LentBody.js"
 import type * as Upgrades from "../server/connection/Upgrades.js"
 import type { Answer } from "./forward.js"
 
 /** The connection of a client, taken out of HTTP. */
 type Client = NonNullable<ReturnType<typeof Upgrades.take>>
+
+/** Sends the client what the app sends, no faster than it reads, and gives the memory of what has left back. `pipe` would not tell when that is. */
+const passOn = (app: Duplex, client: Duplex): void => {
+  const whenSent = givesBackFrom(client)
+  app.on("data", (bytes: Uint8Array) => void (client.write(bytes, whenSent(bytes)) || app.pause()))
+  app.once("end", () => void client.end())
+  client.on("drain", () => void app.resume())
+}
 
 /** Tells the client that the app has upgraded, and connects both for as long as both stay and the signal is not aborted. */
 export const bridge = (
@@ -25,7 +35,8 @@ export const bridge = (
     client.write(upgraded.join("\r\n"), "latin1")
     client.write(head)
     if (early.length > 0) socket.write(early)
-    client.pipe(socket).pipe(client)
+    client.pipe(socket)
+    passOn(socket, client)
   }).pipe(
     Effect.ensuring(
       Effect.sync(() => {

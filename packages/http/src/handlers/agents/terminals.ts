@@ -3,10 +3,10 @@ import { Pty } from "@atelier/agent-protocol"
 import { anonymousActor, CurrentActor } from "@atelier/core/access"
 import { AgentTunnels } from "@atelier/core/agents"
 import { AppVisits } from "@atelier/core/insights"
-import { AgentDialer, type AgentStream, type AgentUnreachable, terminalPort } from "@atelier/core/network"
+import { AgentDialer, terminalPort } from "@atelier/core/network"
 import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { AppAccess } from "@atelier/core/workspaces"
-import { Either, Effect, Option, Stream } from "effect"
+import { Either, Effect, Option } from "effect"
 import { cookiesOf } from "../../apps/appHeaders.js"
 import { SignedAppTokens, terminalRequest, tokenCookie } from "../../apps/SignedAppTokens.js"
 import { rightThrough } from "../../server/request/Visit.js"
@@ -15,6 +15,7 @@ import * as contract from "../../contract/agents/terminals.js"
 import { queryOf } from "../../pages/PageOptions.js"
 import { callInfo, CurrentRequest } from "../../server/request/CurrentRequest.js"
 import { Settings } from "../../server/request/Settings.js"
+import { lost, passage } from "../../sockets/agentPassage.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
 import { CloseSocket } from "../../sockets/closing.js"
 import * as Handlers from "../Handlers.js"
@@ -72,15 +73,6 @@ const initOf = (asked: Asked): Either.Either<Uint8Array, Invalid> => {
   return Either.mapLeft(described, ({ message }) => new Invalid({ message }))
 }
 
-const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
-
-/** Sends a terminal's output until it ends. */
-const output = <E>(stream: AgentStream, send: (bytes: Uint8Array) => Effect.Effect<void, E>): Effect.Effect<void, E | CloseSocket> =>
-  Effect.flatMap(
-    Effect.mapError(stream.read, lost),
-    Option.match({ onNone: () => Effect.void, onSome: (bytes) => Effect.zipRight(send(bytes), output(stream, send)) })
-  )
-
 export const terminals = Handlers.group(contract.terminals, (handlers) =>
   Effect.gen(function* () {
     const access = yield* AppAccess
@@ -134,12 +126,11 @@ export const terminals = Handlers.group(contract.terminals, (handlers) =>
         return yield* byteStreamSocket(
           request,
           rightThrough(visit, granted),
-          ({ incoming, send }): Effect.Effect<void, unknown> =>
+          (socket): Effect.Effect<void, unknown> =>
             Effect.gen(function* () {
               yield* Effect.provideService(visits.begin(agent, 101), CurrentActor, actor)
               const stream = yield* Effect.mapError(dialed(agent, init), (error) => (error._tag === "CloseSocket" ? error : lost(error)))
-              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
-              yield* Effect.raceFirst(input, output(stream, send))
+              yield* passage(socket, stream)
             }).pipe(Effect.scoped),
           {
             origins: [new URL(accessUrl).host],
@@ -159,12 +150,11 @@ export const terminals = Handlers.group(contract.terminals, (handlers) =>
         return yield* byteStreamSocket(
           request,
           right,
-          ({ incoming, send }): Effect.Effect<void, unknown> =>
+          (socket): Effect.Effect<void, unknown> =>
             Effect.gen(function* () {
               yield* Effect.provideService(visits.log(target, 101), CurrentActor, actor)
               const stream = yield* Effect.mapError(dial({ ...target, port }), lost)
-              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
-              yield* Effect.raceFirst(input, output(stream, send))
+              yield* passage(socket, stream)
             }).pipe(Effect.scoped),
           { pingEvery: "15 seconds", sendWithin }
         )

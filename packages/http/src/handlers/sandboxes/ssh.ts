@@ -1,12 +1,12 @@
 import type { WorkspaceAgentId } from "@atelier/core/agents"
-import { AgentDialer, type AgentStream, AgentUnreachable, sshPorts } from "@atelier/core/network"
+import { AgentDialer, AgentUnreachable, sshPorts } from "@atelier/core/network"
 import { MachineAccess, MachineSessions } from "@atelier/core/sandboxes"
-import { Effect, Option, Stream } from "effect"
+import { Effect } from "effect"
 import * as contract from "../../contract/sandboxes/ssh.js"
 import { Settings } from "../../server/request/Settings.js"
+import { passage } from "../../sockets/agentPassage.js"
 import { byteStreamSocket } from "../../sockets/byteStream.js"
 import { refuseHandshake } from "../../sockets/handshake.js"
-import { CloseSocket } from "../../sockets/closing.js"
 import { TooManyRequests } from "../../wire/errors.js"
 import * as Handlers from "../Handlers.js"
 
@@ -19,15 +19,6 @@ const sendWithin = "60 seconds"
 type Unreached = TooManyRequests | Effect.Effect.Error<ReturnType<MachineAccess["Type"]["refuseUnreached"]>>
 
 const unanswered = new AgentUnreachable({ message: "The workspace's agent does not answer." })
-
-const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
-
-/** Sends the bytes of the agent's server until it ends the connection. */
-const output = <E>(stream: AgentStream, send: (bytes: Uint8Array) => Effect.Effect<void, E>): Effect.Effect<void, E | CloseSocket> =>
-  Effect.flatMap(
-    Effect.mapError(stream.read, lost),
-    Option.match({ onNone: () => Effect.void, onSome: (bytes) => Effect.zipRight(send(bytes), output(stream, send)) })
-  )
 
 export const ssh = Handlers.group(contract.ssh, (handlers) =>
   Effect.gen(function* () {
@@ -55,15 +46,7 @@ export const ssh = Handlers.group(contract.ssh, (handlers) =>
             Effect.catchAll(refuseUnreached(agent_id))
           )
           yield* sessions.connect(agent, client)
-          return yield* byteStreamSocket(
-            request,
-            right,
-            ({ incoming, send }): Effect.Effect<void, unknown> => {
-              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
-              return Effect.raceFirst(input, output(stream, send))
-            },
-            { pingEvery: "15 seconds", sendWithin }
-          )
+          return yield* byteStreamSocket(request, right, (socket) => passage(socket, stream), { pingEvery: "15 seconds", sendWithin })
         })
       )
   })

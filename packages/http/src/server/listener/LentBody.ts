@@ -1,7 +1,7 @@
 import { Loans } from "@atelier/agent-protocol"
 import { ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { Readable } from "node:stream"
+import { type Duplex, Readable } from "node:stream"
 
 /** A body whose pieces may lie in memory that is used again. Its only reader gives them back once they have left (`Loans`). */
 export class LentBody extends Readable {}
@@ -20,6 +20,12 @@ const giveBackOnce =
     // The connection may still read bytes that have not left
     if (error === undefined || error === null) Loans.giveBack(buffer, length)
   }
+
+/** Returns what a connection is to call once it has sent bytes, which gives them back. */
+export const givesBackFrom =
+  (connection: Duplex) =>
+  (bytes: Uint8Array): ((error?: Error | null) => void) | undefined =>
+    connection instanceof Socket && connection.write === writeSocket ? giveBackOnce(bytes) : undefined
 
 /** Returns what a response is to call once it has sent bytes, which gives them back. It is asked for each piece: a host may replace methods with the head. */
 export const givesBack =
