@@ -1,5 +1,5 @@
 /** The connection of an agent, which may become that of another of the agent's tokens while it is open. agents-and-apps.md §17. */
-import { AgentMessages, DrpcServer, Router, Session, type Version } from "@atelier/agent-protocol"
+import { AgentMessages, DrpcServer, Router, RpcError, Session, type Version } from "@atelier/agent-protocol"
 import { type Actor, CurrentActor, type HeldRight } from "@atelier/core/access"
 import { AgentConnections, AgentSessions, AgentTunnels, type AgentWorkspace, type RenewedAgent } from "@atelier/core/agents"
 import { AgentLinks, AgentUnreachable } from "@atelier/core/network"
@@ -11,6 +11,7 @@ import { CloseSocket } from "../sockets/closing.js"
 import * as AgentHandlers from "./AgentHandlers.js"
 import { agentLink, type LinkOffer, type Renew } from "./agentLink.js"
 import { FeedRuntime } from "../server/operate/FeedRuntime.js"
+import { RateLimiter } from "../server/request/RateLimiter.js"
 import { connectionLimits, linkLimits } from "./Connections.js"
 import * as TailnetHandlers from "./TailnetHandlers.js"
 
@@ -35,6 +36,17 @@ const refused = ({ message }: { readonly message: string }) => Exit.fail(new Clo
 
 const silent = new AgentUnreachable({ message: "The agent does not work with its new token." })
 
+const tooMany = (): Effect.Effect<never, RpcError> =>
+  Effect.fail(new RpcError({ code: 0, message: "The agent makes too many calls. Try again in a minute." }))
+
+/** The calls of a service, as many as `mayCall` lets through. */
+const limited = <R>({ procedureOf }: Router.Router<R>, mayCall: () => boolean): Router.Router<R> => ({
+  procedureOf: (rpc) => {
+    const called = procedureOf(rpc)
+    return called === undefined || mayCall() ? called : tooMany
+  }
+})
+
 /** Makes what serves connections of agents. A connection takes no fiber while nothing happens on it. */
 export const maker = Effect.gen(function* () {
   const sessions = yield* AgentSessions
@@ -42,6 +54,7 @@ export const maker = Effect.gen(function* () {
   const links = yield* AgentLinks
   const tunnels = yield* AgentTunnels
   const hostKeys = yield* HostKeys
+  const { mayCall } = yield* RateLimiter
   const tailnetServiceOf = yield* TailnetHandlers.maker
   const { manifestOf, serviceOf } = yield* AgentHandlers.maker
   const feed = yield* FeedRuntime
@@ -68,7 +81,8 @@ export const maker = Effect.gen(function* () {
       const serve = Effect.gen(function* () {
         const { agent_id } = agent
         const tailnet = yield* tailnetServiceOf({ id: agent_id, holder: agent_id, policy: tunnels.policyOfAgent(agent_id) })
-        const router = Router.provideService(Router.merge(serviceOf(agent, version), tailnet), CurrentActor, actor)
+        const service = limited(serviceOf(agent, version), () => mayCall(agent_id))
+        const router = Router.provideService(Router.merge(service, tailnet), CurrentActor, actor)
         // The socket is closed with the reason
         served = DrpcServer.begin(session, router, limits, runtime, () => socket.end(Exit.void))
       })

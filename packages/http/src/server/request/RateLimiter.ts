@@ -13,6 +13,9 @@ export type LimiterName = "api" | "apps" | "login" | "files" | "oauth2"
  */
 const fixedLimits = { apps: 30_000, login: 60, files: 12, oauth2: 120 } as const
 
+/** How many times the calls of one caller to one path an agent may make. An agent makes some calls in a second at most, and most of them store a row. */
+const timesOfAgents = 12
+
 /** The window in milliseconds; windows begin at full minutes. */
 const windowMillis = 60_000
 
@@ -36,6 +39,9 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
      * Without an operation the path tells calls apart.
      */
     readonly take: (limiter: LimiterName, request: RequestInfo, operation?: string) => HttpServerResponse.HttpServerResponse | undefined
+
+    /** Counts a call that an agent makes over one of its connections. Returns whether it may be answered. */
+    readonly mayCall: (agent: string) => boolean
   }
 >() {
   /** Counts in this process's memory. */
@@ -51,7 +57,9 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
           files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files),
           oauth2: off(fixedLimits.oauth2) ? undefined : makeWindow(fixedLimits.oauth2)
         }
+        const calls = off(options.api) ? undefined : makeWindow(timesOfAgents * options.api)
         return RateLimiter.of({
+          mayCall: (agent) => calls === undefined || calls.count(agent, clock.unsafeCurrentTimeMillis()).allowed,
           take: (name, request, operation) => {
             const window = windows[name]
             if (window === undefined) return undefined
