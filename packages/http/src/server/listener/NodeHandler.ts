@@ -183,11 +183,16 @@ export const make = (
   const outlet: DirectOutlet = {
     end: endLater,
     run,
-    send: ({ method, response: target }, response) => {
+    send: (request, response) => {
       const { body } = response
       if (body._tag !== "Empty" && body._tag !== "Uint8Array" && !(body._tag === "Raw" && typeof body.body === "string")) return false
-      // What such a body needs is done by now
-      send(method, target, response, endLater)
+      try {
+        // What such a body needs is done by now
+        send(request.method, request.response, response, endLater)
+      } catch (defect) {
+        // A host may have replaced what it calls
+        run(request, Effect.die(defect))
+      }
       return true
     }
   }

@@ -7,7 +7,8 @@ import { Authenticated } from "../../../src/contract/authentication.js"
 import * as Handlers from "../../../src/handlers/Handlers.js"
 import { commonRefusals } from "../../../src/wire/errors.js"
 import { Path } from "../../../src/wire/input.js"
-import { memberId, memberToken, request, serve } from "../../TestServer.js"
+import { createServer } from "node:http"
+import { listen, listening, memberId, memberToken, request, serve } from "../../TestServer.js"
 
 const thing = Path({ thing: Uuid.Uuid })
 const answer = Schema.Struct({ from: Schema.String, caller: Schema.NullOr(Schema.String) })
@@ -57,5 +58,29 @@ it.scopedLive("a handler that can answer at once does, and leaves the other requ
     expect(yield* get(`things/${known}`, {})).toMatchObject([401, {}])
     expect(yield* get("things/none")).toMatchObject([400, {}])
     expect(yield* get("faulty")).toMatchObject([500, { message: "An internal error occurred." }])
+  })
+)
+
+it.scopedLive("a response whose head a host refuses is answered with 500, and throws nothing at the host", () =>
+  Effect.gen(function* () {
+    const { handler } = yield* listen(Api, handlers)
+    const thrown: Array<unknown> = []
+    const server = createServer((incoming, response) => {
+      const writeHead = response.writeHead.bind(response)
+      // The first head alone
+      response.writeHead = () => {
+        response.writeHead = writeHead
+        throw new Error("refused by the host")
+      }
+      try {
+        handler(incoming, response)
+      } catch (error) {
+        thrown.push(error)
+        response.destroy()
+      }
+    })
+    const { url } = yield* listening(server)
+    const { status } = yield* request(`${url}/api/v2/open`)
+    expect([status, (yield* request(`${url}/api/v2/open`)).status, thrown]).toStrictEqual([500, 500, []])
   })
 )
