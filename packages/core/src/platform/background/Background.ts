@@ -46,8 +46,8 @@ export const leftAfter =
     Effect.timeoutOption(Effect.interruptible(Effect.disconnect(work)), duration)
 
 /**
- * Starts work that the end of a scope interrupts. The scope waits five seconds for its end, or, if `holds` says so, for as long as it takes. Work that takes longer is left to
- * itself, with a line of the log: a statement without an answer must not keep what the scope releases next from its turn. What is started in a transaction has no part in it.
+ * Starts work that the end of a scope interrupts. The scope waits five seconds for its end, or, if `holds` says so, for as long as it takes. After that the work is left, with a
+ * line of the log: a statement without an answer must not keep what the scope releases next from its turn. Work that is started in a transaction has no part in it.
  */
 export const forkIn = <A, E, R>(
   name: string,
