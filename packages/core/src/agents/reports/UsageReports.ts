@@ -18,6 +18,9 @@ import type { EventBus } from "../../platform/events/EventBus.js"
 /** Entries of one report of what the network boundary let through. */
 const maximumBoundaryLogs = 1000
 
+/** Characters that the service's log takes of each text of an entry: a report may have 4 MiB. */
+const loggedCharacters = { method: 32, url: 2_048, matched_rule: 1_024 } as const
+
 /** One request that the boundary around a program let through, or did not. agents-and-apps.md §14. */
 export interface BoundaryLog {
   readonly allowed: boolean
@@ -98,7 +101,16 @@ const make = Effect.gen(function* () {
           logs,
           (log) =>
             Effect.logInfo("boundary request").pipe(
-              Effect.annotateLogs({ ...log, session_id: sessionId, workspace_id: agent.workspace_id, agent_id: agent.agent_id })
+              Effect.annotateLogs({
+                allowed: log.allowed,
+                time: log.time,
+                method: log.method.slice(0, loggedCharacters.method),
+                url: log.url.slice(0, loggedCharacters.url),
+                matched_rule: log.matched_rule.slice(0, loggedCharacters.matched_rule),
+                session_id: sessionId,
+                workspace_id: agent.workspace_id,
+                agent_id: agent.agent_id
+              })
             ),
           { discard: true }
         )

@@ -2,7 +2,7 @@ import { AgentReports, AppReports, UsageReports } from "@atelier/core/agents"
 import { Events, Timestamp } from "@atelier/core/platform"
 import { WorkspaceBuildRepository, workspaceEvents, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Metric, Option, Stream, TestClock } from "effect"
+import { Effect, HashMap, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { databases } from "../../../../../test/store/databases.js"
 import { anApp } from "../../../../../test/records/resources.js"
 import { aRunningAgent, until } from "../runningAgent.js"
@@ -80,6 +80,25 @@ for (const [name, database] of databases) {
         yield* agent.act((self) => reports.of(self).stats({ ...stats, connection_count: 0 }))
         yield* agent.act((self) => reports.of(self).stats(undefined))
         expect(yield* deadlineOf(agent.first.build.id)).toBe(deadline)
+      })
+    )
+
+    it.scoped("of requests are in the service's log with the beginnings of their texts", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const reports = yield* UsageReports
+        const lengths: Array<ReadonlyArray<unknown>> = []
+        const lengthOf = (text: Option.Option<unknown>) => Option.map(text, (given) => String(given).length)
+        const logger = Logger.make<unknown, void>(({ annotations }) => {
+          const of = (field: string) => Option.getOrUndefined(lengthOf(HashMap.get(annotations, field)))
+          lengths.push([of("method"), of("url"), of("matched_rule")])
+        })
+        const long = "x".repeat(10_000)
+        const log = { allowed: true, time: yield* Timestamp.now, method: long, url: long, matched_rule: long }
+        yield* agent
+          .act((self) => reports.of(self).boundaryLogs("01020304-0506-7708-890a-0b0c0d0e0f10", [log]))
+          .pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+        expect(lengths).toStrictEqual([[32, 2_048, 1_024]])
       })
     )
 
