@@ -2,8 +2,11 @@ import { expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
 import { untilNotFull } from "../../../src/platform/background/Batches.js"
 
-/** Deletes `rows` rows in batches that take as long as `cost` says. Answers the sizes of the batches, their pauses and the number of rows deleted. */
-const run = (rows: number, cost: (limit: number) => number) =>
+/**
+ * Deletes `rows` rows in batches that take as long as `cost` says. `during` is what happens within each. Answers the sizes of the batches, their pauses and the number of
+ * rows deleted.
+ */
+const run = (rows: number, cost: (limit: number) => number, during: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
     let now = 0
     let left = rows
@@ -12,10 +15,13 @@ const run = (rows: number, cost: (limit: number) => number) =>
     const clock = {
       ...Clock.make(),
       currentTimeNanos: Effect.sync(() => BigInt(Math.round(now * 1e6))),
-      sleep: (duration: Duration.Duration) => Effect.sync(() => void pauses.push(Duration.toMillis(duration)))
+      sleep: (duration: Duration.Duration) =>
+        Effect.sync(() => {
+          if (!Duration.equals(duration, Duration.zero)) pauses.push(Duration.toMillis(duration))
+        })
     }
     const batch = (limit: number) =>
-      Effect.sync(() => {
+      Effect.map(during, () => {
         sizes.push(limit)
         now += cost(limit)
         const done = Math.min(limit, left)
@@ -40,6 +46,13 @@ it.effect("batches are small where rows take long, and others have many times as
     expect(count).toBe(5_000)
     expect(Math.max(...sizes)).toBe(100)
     expect(pauses).toStrictEqual(sizes.slice(0, -1).map((size) => size * 0.02 * 12))
+  })
+)
+
+it.effect("batches of a store beside the thread leave as long as they took", () =>
+  Effect.gen(function* () {
+    const { pauses, sizes } = yield* run(1_000, (limit) => limit * 0.02, Effect.yieldNow())
+    expect(pauses).toStrictEqual(sizes.slice(0, -1).map((size) => size * 0.02))
   })
 )
 
