@@ -33,14 +33,15 @@ export const make = (): ((kind: string, entering: Entering) => void) => {
   const waiting = new Map<string, Array<Waiting>>()
   let isScheduled = false
   let pace = firstPace
-  let last: number | undefined
+  /** When the last request was let in while others waited. */
+  let lastEntry: number | undefined
   /** Until when requests that were refused are to come again: each at another time, or none would come before all do. */
   let promisedUntil = 0
 
   const schedule = (): void => {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(next)
+    setImmediate(letOneIn)
   }
 
   const refuse = ({ refuse }: Entering, ahead: number, now: number): void => {
@@ -48,17 +49,18 @@ export const make = (): ((kind: string, entering: Entering) => void) => {
     refuse(Math.max(1, Math.round((promisedUntil - now) / 1000)))
   }
 
-  const next = (): void => {
+  const letOneIn = (): void => {
     isScheduled = false
-    const [first] = waiting
-    if (first === undefined) return
-    const [kind, those] = first
-    const entering = those.shift()
+    const [kindInTurn] = waiting
+    if (kindInTurn === undefined) return
+    const [kind, queue] = kindInTurn
+    const entering = queue.shift()
+    // Behind the other kinds
     waiting.delete(kind)
-    if (those.length > 0) waiting.set(kind, those)
+    if (queue.length > 0) waiting.set(kind, queue)
     const now = performance.now()
-    if (last !== undefined) pace += (Math.min(longestPace, now - last) - pace) * newestShare
-    last = waiting.size > 0 ? now : undefined
+    if (lastEntry !== undefined) pace += (Math.min(longestPace, now - lastEntry) - pace) * newestShare
+    lastEntry = waiting.size > 0 ? now : undefined
     if (waiting.size > 0) schedule()
     if (entering === undefined) return
     if (now - entering.since > longestWait) refuse(entering, 0, now)
@@ -67,13 +69,13 @@ export const make = (): ((kind: string, entering: Entering) => void) => {
 
   return (kind, entering) => {
     const now = performance.now()
-    const those = waiting.get(kind) ?? []
-    let all = 0
-    for (const { length } of waiting.values()) all += length
-    const ahead = Math.min(all, waiting.size * those.length)
+    const queue = waiting.get(kind) ?? []
+    let waitingOfAll = 0
+    for (const { length } of waiting.values()) waitingOfAll += length
+    const ahead = Math.min(waitingOfAll, waiting.size * queue.length)
     if (ahead * pace > longestExpected) return refuse(entering, ahead, now)
-    those.push({ begin: entering.begin, refuse: entering.refuse, since: now })
-    waiting.set(kind, those)
+    queue.push({ begin: entering.begin, refuse: entering.refuse, since: now })
+    waiting.set(kind, queue)
     schedule()
   }
 }

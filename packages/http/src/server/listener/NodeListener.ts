@@ -74,6 +74,17 @@ const ofAgent = /\/workspaceagents\/me\/rpc(?:\?|$)/
 /** Seconds after which another process may answer in place of one that ends. */
 const afterRestart = 5
 
+/** Ends a connection that has failed. It is no closure: one would keep the request for as long as the connection is open. */
+function destroyFailed(this: Duplex): void {
+  this.destroy()
+}
+
+/** Begins a request unless its client has ended the connection while it waited: a client that is gone is not authenticated. */
+const unlessEnded = (socket: Duplex, begin: () => void): void => {
+  if (socket.readableEnded) socket.destroy()
+  if (socket.writable) begin()
+}
+
 /** Answers a request for another protocol without anything that costs time. */
 const refuseUpgrade = (socket: Duplex, retryAfter: number): void => {
   const fields = `Connection: close\r\nRetry-After: ${retryAfter}\r\nContent-Length: 0`
@@ -187,10 +198,9 @@ export const make = (
       },
       upgrade: (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
-        socket.on("error", () => socket.destroy())
+        socket.on("error", destroyFailed)
         enter(ofAgent.test(request.url ?? "/") ? "agents" : "others", {
-          // A connection that was reset while it waited is not authenticated
-          begin: () => void (socket.writable && upgrade(request, socket, head)),
+          begin: () => unlessEnded(socket, () => upgrade(request, socket, head)),
           refuse: (retryAfter) => {
             const before = responseOn(socket)
             if (before === undefined) refuseUpgrade(socket, retryAfter)
