@@ -37,6 +37,13 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
     const turns = makeTurns()
     draining.onBegin(turns.end)
     const serveAgent = yield* AgentConnection.maker
+    /** Begins what a connection carries. Outside of the handler, whose request and response each connection would keep for as long as it is open. */
+    const beginConnection = (connection: AgentConnection.AgentConnection) =>
+      Effect.gen(function* () {
+        yield* acquired(() => connection.isStored)
+        yield* connected(connection.agent.agent_id, (why) => connection.socket.end(Exit.fail(why)))
+        yield* serveAgent(connection)
+      })
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
       Effect.gen(function* () {
@@ -97,11 +104,7 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
           let hasBegun = false
           const answer = yield* attachByteStream(request, right, (socket, held) => {
             hasBegun = true
-            return Effect.gen(function* () {
-              yield* acquired(() => isStored)
-              yield* connected(agent.agent_id, (why) => socket.end(Exit.fail(why)))
-              yield* serveAgent({ socket, held, actor, agent, version, isAgent, offers, isStored })
-            })
+            return beginConnection({ socket, held, actor, agent, version, isAgent, offers, isStored })
           })
           if (!hasBegun) isStored()
           return answer
