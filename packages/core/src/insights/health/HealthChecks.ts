@@ -67,6 +67,8 @@ export const healthChecks = Effect.gen(function* () {
         },
         { concurrency: "unbounded" }
       ).pipe(
+        // A statement that the store does not answer cannot be interrupted
+        Effect.disconnect,
         Effect.timeoutFail({
           duration: runTimeout,
           onTimeout: () => {

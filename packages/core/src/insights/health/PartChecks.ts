@@ -4,6 +4,7 @@ import type { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import type { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
 import { primaryName } from "../../deployment/proxies/PrimaryProxy.js"
 import { proxyView } from "../../deployment/proxies/WorkspaceProxyView.js"
+import * as Background from "../../platform/background/Background.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { daemonTimeout, provisionerApiVersion } from "../../provisioning/daemons/ProvisionerDaemon.js"
 import type { MetricsRepository } from "../metrics/MetricsRepository.js"
@@ -36,7 +37,9 @@ export const partChecks = ({ healthCheckThresholdDatabase, values, repository, p
       threshold_ms: Math.floor(threshold)
     })
     const ping = Effect.map(timed(values.get("health")), ({ millis }) => millis)
-    const all = yield* Effect.exit(Effect.timeout(Effect.all(Array.from({ length: pings }, () => ping)), checkTimeout))
+    const all = yield* Effect.exit(
+      Effect.flatten(Background.leftAfter(checkTimeout)(Effect.all(Array.from({ length: pings }, () => ping))))
+    )
     if (Exit.isFailure(all)) return found(failed("EDB01", "The database does not answer."), false, 0)
     const latency = all.value.toSorted((one, other) => one - other)[Math.floor(pings / 2)] ?? 0
     const isSlow = latency >= threshold
