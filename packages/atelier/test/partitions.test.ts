@@ -237,7 +237,7 @@ it.concurrent("a daemon notices it, connects again, and is given jobs", async ({
   await imported()
   const before = way.connections()
   way.silence()
-  await expect.poll(() => way.connections(), { interval: 100, timeout: noticed }).toBeGreaterThan(before)
+  await expect.poll(() => way.connections(), { interval: 100, timeout: noticed + healed }).toBeGreaterThan(before)
   await within(healed, imported())
 })
 
