@@ -6,6 +6,7 @@ import { Background } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Deferred, Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
 import * as fs from "node:fs/promises"
+import { resolve } from "node:path"
 import { Worker } from "node:worker_threads"
 import { driverPath } from "./Driver.js"
 
@@ -93,9 +94,11 @@ export const checkpoints = (filename: string): Effect.Effect<void, never, Scope.
     const sql = yield* SqlClient.SqlClient
     const driver = yield* Effect.option(driverPath)
     if (Option.isNone(driver)) return
+    // The program may change its directory before the thread starts
+    const file = resolve(filename)
     const copying = Effect.gen(function* () {
-      yield* Effect.repeat(sizeOf(`${filename}-wal`), { until: (size) => size >= worthwhile, schedule: Schedule.spaced(lookAgain) })
-      const { ended } = yield* started(driver.value, filename)
+      yield* Effect.repeat(sizeOf(`${file}-wal`), { until: (size) => size >= worthwhile, schedule: Schedule.spaced(lookAgain) })
+      const { ended } = yield* started(driver.value, file)
       const setting = (pages: number) => sql.unsafe(`PRAGMA wal_autocheckpoint = ${pages}`)
       yield* Effect.acquireRelease(setting(ownPages.beside), () => Effect.ignore(setting(ownPages.alone)))
       yield* ended

@@ -43,3 +43,22 @@ it.scopedLive("a long log is copied by a thread until the database is closed", (
     expect(yield* Effect.promise(() => fs.readdir(join(file, "..")))).toStrictEqual(["a.db", "a.db-lock"])
   })
 )
+
+it.scopedLive("a long log is copied after the process has changed its directory", () =>
+  Effect.gen(function* () {
+    const folder = yield* aFolder
+    const before = process.cwd()
+    yield* Effect.acquireRelease(
+      Effect.sync(() => process.chdir(folder)),
+      () => Effect.sync(() => process.chdir(before))
+    )
+    const sql = Context.get(yield* Layer.build(Sqlite.layer({ filename: "a.db" })), SqlClient.SqlClient)
+    process.chdir(before)
+    yield* sql`CREATE TABLE contents (content BLOB)`
+    yield* sql`INSERT INTO contents VALUES (zeroblob(${6 * 2 ** 20}))`
+    yield* Effect.repeat(sql`PRAGMA wal_autocheckpoint`, {
+      until: ([setting]) => setting?.["wal_autocheckpoint"] === 8192,
+      schedule: often
+    })
+  })
+)
