@@ -21,7 +21,7 @@ export interface Way {
  * A way to a server on which nothing comes through while it is blocked, nor ever on the connections that were made before it was silenced. The address
  * of a server that starts later is given as a function.
  */
-export const aWayTo = (url: string | (() => string)): Effect.Effect<Way, never, Scope.Scope> =>
+export const aWayTo = (url: string | (() => string | undefined)): Effect.Effect<Way, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.async<Way>((resume) => {
       const target = typeof url === "string" ? () => url : url
@@ -44,7 +44,9 @@ export const aWayTo = (url: string | (() => string)): Effect.Effect<Way, never, 
       }
       const server = createServer({ allowHalfOpen: true }, (client) => {
         connections += 1
-        const { hostname, port } = new URL(target())
+        const place = target()
+        if (place === undefined) return void client.destroy()
+        const { hostname, port } = new URL(place)
         const outgoing = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
         forward(client, outgoing)
         forward(outgoing, client)

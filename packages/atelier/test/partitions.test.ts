@@ -61,16 +61,18 @@ const listening = async (server: Server): Promise<string> => {
 let databaseUrl: string
 let near: AgentServer
 let far: AgentServer
-/** From the near server to the far one. */
+/** From the near server to the far one, which it may look for before that has started. */
 let between: Way
+let farUrl: string | undefined
 
 beforeAll(async () => {
   databaseUrl = await inScope(freshDatabaseUrl)
-  between = await inScope(aWayTo(() => far.url))
+  between = await inScope(aWayTo(() => farUrl))
   const start = (options: Parameters<typeof startAgentServer>[1]) =>
     startAgentServer(Postgres.layer({ url: databaseUrl, maxConnections: 5 }), options)
   near = await start({})
   far = await start({ empty: true, options: { derpServerRelayUrl: between.url } })
+  farUrl = far.url
 })
 afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -213,7 +215,8 @@ it.concurrent("a server notices it on its connections to another one, and makes 
 it.concurrent("a daemon notices it, connects again, and is given jobs", async ({ expect }) => {
   const Key = Schema.Struct({ key: Schema.String })
   const token = near.owner().token
-  const body = { name: "far", tags: { site: "far" } }
+  const site = randomUUID()
+  const body = { name: `far-${site}`, tags: { site } }
   const { key } = (await near.call("POST", "/organizations/default/provisionerkeys", { token, body })).as(Key)
   const way = await inScope(aWayTo(near.url))
   const config = {
@@ -231,7 +234,7 @@ it.concurrent("a daemon notices it, connects again, and is given jobs", async ({
     )
   )
   const imported = async () => {
-    const { job } = await aVersion(near, {}, { provisioner: "terraform", tags: { site: "far" } })
+    const { job } = await aVersion(near, {}, { provisioner: "terraform", tags: { site } })
     return (await ended(near, job)) as unknown
   }
   await imported()
