@@ -18,7 +18,7 @@ import { fetchWithin, httpFetch } from "../src/requests/httpFetch.js"
 import { makeSession } from "../src/Session.js"
 import { makeOutput } from "../src/terminal/Output.js"
 import { makePrompts } from "../src/terminal/Prompts.js"
-import { beginBuild, type Change } from "../src/workspaces/builds.js"
+import { beginBuild, type Change, untilReady } from "../src/workspaces/builds.js"
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -154,6 +154,17 @@ it("a login by a code goes on while the service cannot answer, and shows no cont
   const said = await text(here.stderr as unknown as PassThrough)
   expect(said).toContain("enter the code AB [2J:")
   for (const control of ["\u001b", "\u0007"]) expect(said).not.toContain(control)
+})
+
+it("a workspace is waited for while the service restarts", async () => {
+  // One cut alone is bridged by the request itself
+  let cut = 2
+  answer = ({ socket }, response) => {
+    if (cut-- > 0) socket.destroy()
+    else json(response, 200, { id: "made", latest_build: { status: "running", resources: [] } })
+  }
+  const here = session()
+  expect(await untilReady(await here.client(), "made", here)).toMatchObject({ id: "made" })
 })
 
 describe("a build that the service refuses because of another one", () => {

@@ -3,7 +3,7 @@ import { AtelierError, type Client, type TaskLogsResponse } from "@atelier/clien
 import * as tasks from "@atelier/client/tasks"
 import { createInterface } from "node:readline"
 import { setTimeout as pause } from "node:timers/promises"
-import { isPassing } from "../Failure.js"
+import { patiently } from "../requests/patiently.js"
 import type { Session } from "../Session.js"
 import { findTask, showEntry } from "./tasks.js"
 
@@ -11,23 +11,6 @@ type Entry = TaskLogsResponse["logs"][number]
 
 /** Milliseconds between two looks at the conversation: the service has no stream of it. */
 const interval = 1_000
-
-/** Milliseconds that the service may be away, and to which the time between two looks grows then. */
-const patience = 120_000
-const slowest = 15_000
-
-/** Asks again, more slowly each time, while the service does not answer. */
-const patiently = async <A>(ask: () => Promise<A>, signal: AbortSignal): Promise<A> => {
-  const until = performance.now() + patience
-  for (let wait = interval; ; wait = Math.min(2 * wait, slowest)) {
-    try {
-      return await ask()
-    } catch (error) {
-      if (!isPassing(error) || performance.now() + wait > until) throw error
-    }
-    await pause(wait, undefined, { signal })
-  }
-}
 
 /** The messages of the user that are not sent yet. */
 const inputOf = ({ stdin, stderr, ask }: Session) => {

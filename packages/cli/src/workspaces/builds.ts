@@ -3,6 +3,7 @@ import { AtelierError, type Client, type Workspace, type WorkspaceBuild } from "
 import * as builds from "@atelier/client/builds"
 import * as workspaces from "@atelier/client/workspaces"
 import { exitCodes, Failure, Interrupted } from "../Failure.js"
+import { patiently } from "../requests/patiently.js"
 import type { Session } from "../Session.js"
 import { agentsOf } from "./find.js"
 
@@ -15,7 +16,7 @@ export const followBuild = async (client: Client, { id }: Pick<WorkspaceBuild, "
     stage = line.stage
     if (line.output !== "") out.log(`    ${line.output}`)
   }
-  const build = await builds.getWorkspaceBuild(client, { workspacebuild: id }, { signal })
+  const build = await patiently(() => builds.getWorkspaceBuild(client, { workspacebuild: id }, { signal }), signal)
   const { job } = build
   if (job.status === "succeeded") return build
   throw new Failure({
@@ -40,10 +41,11 @@ export const continuing = async <A>(workspace: Workspace, session: Session, work
 
 /** Waits until commands can run in a workspace that is built, and returns it as it is then. */
 export const untilReady = async (client: Client, workspace: string, { out, signal }: Session): Promise<Workspace> => {
-  const built = await workspaces.getWorkspace(client, { workspace }, { signal })
+  const read = () => patiently(() => workspaces.getWorkspace(client, { workspace }, { signal }), signal)
+  const built = await read()
   if (agentsOf(built).length === 0) return built
   await out.waiting("Waiting for the agent", client.sandboxes.get(workspace, { signal }))
-  return workspaces.getWorkspace(client, { workspace }, { signal })
+  return read()
 }
 
 export type Change = Parameters<typeof builds.createWorkspaceBuild>[1]["body"]
