@@ -99,7 +99,10 @@ const gathering = (write: Connection["write"]) => {
         if (size < smallBytes) process.nextTick(flushLater)
         else setImmediate(flushLater)
       }
-      if (broken === undefined && size + unsent < maximumUnsent) return done()
+      // A connection that is closed refuses a write at once
+      if (broken !== undefined || size + unsent < maximumUnsent) return done(broken)
+      // A writer that was interrupted may still wait
+      clearTimeout(timer)
       waiting = done
       timer = setTimeout(() => end(silent), sendWithin)
     }

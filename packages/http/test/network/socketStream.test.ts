@@ -1,10 +1,10 @@
 /** Writes to a stream between two processes, as its connection gets them. */
 import { Loans } from "@atelier/agent-protocol"
 import { AgentUnreachable } from "@atelier/core/network"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { passOn, socketStream } from "../../src/replicas/socketStream.js"
+import { asAgentStream, passOn, socketStream } from "../../src/replicas/socketStream.js"
 import { SocketClosed } from "../../src/sockets/closing.js"
 
 afterEach(() => void vi.useRealTimers())
@@ -13,8 +13,10 @@ afterEach(() => void vi.useRealTimers())
 const aConnection = () => {
   const written: Array<string> = []
   const unsent: Array<(error?: SocketClosed) => void> = []
+  let refusal: SocketClosed | undefined
   const stream = socketStream({
     write: (pieces, done) => {
+      if (refusal !== undefined) return done(refusal)
       written.push(pieces.map((piece) => (piece.length > 100 ? String(piece.length) : Buffer.from(piece).toString())).join("+"))
       unsent.push(done)
     },
@@ -26,7 +28,7 @@ const aConnection = () => {
     pause: () => undefined,
     end: () => undefined
   })
-  return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error) }
+  return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error), refuse: (why: SocketClosed) => (refusal = why) }
 }
 
 const ignore = (): void => undefined
@@ -99,6 +101,31 @@ describe("a stream between two processes", () => {
     leave(new SocketClosed({ code: 1006, reason: "gone" }))
     direct.put(Buffer.from("a"), note)
     expect(told).toStrictEqual([expect.stringContaining("1006"), expect.stringContaining("1006")])
+  })
+
+  it("tells a writer at once that the connection is closed", () => {
+    vi.useFakeTimers()
+    const { direct, leave, refuse } = aConnection()
+    refuse(new SocketClosed({ code: 1006, reason: "gone" }))
+    let told: Error | undefined
+    direct.put(new Uint8Array(300_000), (error) => (told = error))
+    expect(told?.message).toContain("1006")
+    expect(vi.getTimerCount()).toBe(0)
+    leave()
+  })
+
+  it("goes on for the next writer where one that waited was interrupted", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    const { direct, leave } = aConnection()
+    const stream = asAgentStream(direct)
+    const first = Effect.runFork(stream.write(new Uint8Array(300_000)))
+    await nextTurn()
+    await Effect.runPromise(Fiber.interrupt(first))
+    const second = Effect.runPromise(stream.write(Buffer.from("a")))
+    await nextTurn()
+    leave()
+    await second
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it("breaks off where the other process takes nothing for a minute", () => {
