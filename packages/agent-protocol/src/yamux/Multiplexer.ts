@@ -74,6 +74,8 @@ export class Multiplexer implements StreamHost {
   private unreadOfPeer = 0
   /** Bytes by which windows are wider than those of new streams. */
   private widened = 0
+  /** Those of streams that the peer opened. */
+  private widenedOfPeer = 0
   /** Whether GoAway was said, here or by the peer. */
   private refusing = false
   private refused = false
@@ -256,17 +258,22 @@ export class Multiplexer implements StreamHost {
     return this.unread <= maxUnreadBytes
   }
 
-  widen(bytes: number): boolean {
-    // The other half is for the windows that each stream begins with
-    if (this.widened + bytes > this.settings.maxUnreadBytes / 2) return false
+  widen(bytes: number, streamId: number): boolean {
+    const { maxUnreadBytes, maxUnreadOfPeer } = this.settings
+    const ofPeer = this.isOurs(streamId) ? 0 : bytes
+    // The other halves are for the windows that each stream begins with
+    if (this.widened + bytes > maxUnreadBytes / 2 || this.widenedOfPeer + ofPeer > maxUnreadOfPeer / 2) return false
     this.widened += bytes
+    this.widenedOfPeer += ofPeer
     return true
   }
 
   forget(stream: YamuxStream): void {
     if (!this.streams.delete(stream.id)) return
     this.widened -= stream.widened
-    if (!this.isOurs(stream.id)) this.theirs -= 1
+    if (this.isOurs(stream.id)) return
+    this.widenedOfPeer -= stream.widened
+    this.theirs -= 1
   }
 
   settled(): void {

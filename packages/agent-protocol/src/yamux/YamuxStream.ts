@@ -31,8 +31,8 @@ export interface StreamHost {
   readonly now: () => number
   /** Accounts for bytes of a stream received and not read yet (negative: read); false when the session holds too many. */
   hold(bytes: number, streamId: number): boolean
-  /** Accounts for a wider window until the stream is forgotten; false when the session may hold no more. */
-  widen(bytes: number): boolean
+  /** Accounts for a wider window of a stream until the stream is forgotten; false when the session may hold no more. */
+  widen(bytes: number, streamId: number): boolean
   /** The stream is over in both directions. */
   forget(stream: YamuxStream): void
   /** The peer answered the opening of a stream, or never will. */
@@ -332,7 +332,7 @@ export class YamuxStream implements ByteStream {
     const isFast = now - this.toppedUpAt <= readFast
     this.toppedUpAt = now
     const wider = this.fullWindow
-    if (!isFast || 2 * wider > widestWindow || !this.host.widen(wider)) return 0
+    if (!isFast || 2 * wider > widestWindow || !this.host.widen(wider, this.id)) return 0
     this.fullWindow += wider
     return wider
   }

@@ -405,6 +405,31 @@ describe("a session", () => {
     })
   )
 
+  it.scoped("lets a peer fill the windows that its streams were given", () =>
+    Effect.gen(function* () {
+      const { session, peer } = yield* facing({ role: "server", maxUnreadBytes: 64 * window, maxUnreadOfPeer: 4 * window })
+      yield* peer.send({ type: Data, flags: SYN, streamId: 1 }, new Uint8Array(1))
+      const stream = yield* session.accept
+      yield* peer.next
+      yield* stream.read
+      // What the peer may send before this side tops up
+      let allowed = window - 1
+      for (let round = 0; round < 24; round++) {
+        const size = Math.min(allowed, window)
+        yield* peer.send({ type: Data, streamId: 1 }, new Uint8Array(size))
+        allowed -= size
+        for (let read = 0; read < size;) read += Option.match(yield* stream.read, { onNone: () => 0, onSome: ({ length }) => length })
+        // Its answer comes behind what tops the window up
+        yield* peer.send({ type: Ping, flags: SYN, length: round })
+        for (let { header } = yield* peer.next; header.type !== Ping; { header } = yield* peer.next) allowed += header.length
+      }
+      for (; allowed > 0; allowed -= Math.min(allowed, window))
+        yield* peer.send({ type: Data, streamId: 1 }, new Uint8Array(Math.min(allowed, window)))
+      yield* peer.send({ type: Ping, flags: SYN, length: 99 })
+      expect((yield* peer.next).header).toMatchObject({ type: Ping, length: 99 })
+    })
+  )
+
   it.scoped("resets a stream that the peer does not accept within 75 seconds", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "client", keepAlive: "1 hour" })
