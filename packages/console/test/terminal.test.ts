@@ -90,6 +90,7 @@ describeConsole(
       await page.keyboard.press("Enter")
       await page.keyboard.press("Control+Shift+Enter")
       await page.getByRole("tab", { name: "Terminal 2", selected: true }).waitFor()
+      await screen(page).filter({ hasText: "$" }).waitFor()
       await enter(page, "echo other$((40 + 2))", "other42")
       await page.keyboard.press("Control+Shift+ArrowUp")
       await page.keyboard.press("Shift+ArrowLeft")
@@ -123,6 +124,24 @@ describeConsole(
       await page.getByText("The shell has ended.").waitFor({ state: "detached" })
       await screen(page).filter({ hasText: "$" }).waitFor()
       await enter(page, "cat pid", shell)
+      await close()
+    })
+
+    it.each([
+      ["the console", "terminals"],
+      ["the page of one terminal", "terminal"]
+    ])("sends text that comes without a key, as from a picker of emoji: %s", async (_, path) => {
+      const { close, page } = await console().open("member")
+      await page.goto(`${console().base}/@member/inside/${path}`)
+      const shown = page.locator(".xterm-rows")
+      await shown.filter({ hasText: "$" }).waitFor()
+      await page.keyboard.type("echo a")
+      await page.keyboard.insertText("ü日")
+      await page.keyboard.down("Shift")
+      await page.keyboard.insertText("é")
+      await page.keyboard.up("Shift")
+      await page.keyboard.type("b | od -An -tx1\n")
+      await shown.filter({ hasText: "61 c3 bc e6 97 a5 c3 a9 62 0a" }).waitFor()
       await close()
     })
 

@@ -94,6 +94,18 @@ const connect = () => {
   socket = opening
 }
 
+/** Keys that are held for other keys, and insert nothing by themselves. */
+const modifiers = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Fn", "Meta", "Shift"])
+
+let isKey = false
+
+// Text without a key, as from a picker of emoji or from dictation: the library leaves it out in the mode for screen readers
+terminal.textarea.addEventListener("keydown", ({ key }) => (isKey = !modifiers.has(key)), true)
+terminal.textarea.addEventListener("keyup", () => (isKey = false))
+terminal.textarea.addEventListener("input", ({ data, inputType }) => {
+  if (inputType === "insertText" && !isKey && data !== null) terminal.input(data)
+})
+
 terminal.onData((data) => send({ data }))
 terminal.onResize(({ cols, rows }) => send({ height: rows, width: cols }))
 addEventListener("resize", () => fit.fit())

@@ -3,6 +3,7 @@ import type { ITheme } from "@xterm/xterm"
 import { isWebAddress } from "../../app/config.js"
 import { terminalText } from "../../texts/terminal.js"
 import { matchColours } from "./colours.js"
+import { onInsertedText } from "./insertedText.js"
 import { shownText } from "./tabs.js"
 
 export interface EmulatorOptions {
@@ -104,6 +105,7 @@ export const loadEmulator = async () => {
       paste(event.clipboardData?.getData("text/plain") ?? "")
     }
     parent.addEventListener("paste", onPaste, true)
+    if (terminal.textarea !== undefined) onInsertedText(terminal.textarea, (text) => terminal.input(text))
 
     const shown = (bytes: Uint8Array): Promise<void> => new Promise((resolve) => terminal.write(bytes, resolve))
 
