@@ -17,6 +17,7 @@ const load = async (login: string | null): Promise<void> => {
 
 beforeAll(async () => {
   vi.stubGlobal("addEventListener", () => {})
+  vi.stubGlobal("WebSocket", EventTarget)
   vi.stubGlobal("location", {
     href: "http://atelier.test/workspaces",
     origin: "http://atelier.test",

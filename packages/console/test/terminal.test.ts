@@ -110,6 +110,8 @@ describeConsole(
       await screen(page)
         .filter({ hasText: `meanwhile ${shell.slice("shell ".length)}` })
         .waitFor()
+      // The page makes no request but WebSockets
+      await page.getByText("Connection lost").waitFor({ state: "detached", timeout: 20_000 })
       complaints.splice(0)
 
       // The output is searched and copied

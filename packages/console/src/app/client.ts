@@ -19,11 +19,20 @@ const observed = async (url: string, init: RequestInit): Promise<Response> => {
   }
 }
 
+/** A WebSocket, which notes that the server answered: a page that only follows streams sends no other request. */
+class ObservedSocket extends WebSocket {
+  constructor(url: string) {
+    super(url)
+    this.addEventListener("open", () => reportConnection("up"))
+  }
+}
+
 export const client = createClient({
   baseUrl: base,
   brand: config.brand.wire,
   headers: config.csrf === "" ? {} : { "X-CSRF-TOKEN": config.csrf },
-  fetch: observed
+  fetch: observed,
+  WebSocket: ObservedSocket
 })
 
 export const asAtelierError = (error: unknown): AtelierError =>
