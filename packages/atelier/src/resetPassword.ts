@@ -1,10 +1,10 @@
 /** Sets the password of a user where no owner can log in: `atelier reset-password USER`. */
 import { Access, sessionActor } from "@atelier/core/access"
 import { valueOf } from "@atelier/core/deployment"
-import { ownerRole, UserPasswords } from "@atelier/core/identity"
-import { Ids, Uuid } from "@atelier/core/platform"
+import { ownerRole, UserPasswords, UserRepository } from "@atelier/core/identity"
+import { Ids, NotFound, Uuid } from "@atelier/core/platform"
 import { Argon2Hasher, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "@atelier/node"
-import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
 import { UsageError } from "./Options.js"
 import { onDatabase } from "./onDatabase.js"
 import { secretInput } from "./secretInput.js"
@@ -17,6 +17,14 @@ const operator = {
   ...sessionActor({ userId: Uuid.nil, siteRoles: [ownerRole], memberships: [], groupIds: [] }),
   userAgent: "atelier reset-password"
 }
+
+/** The reference of a user in calls of the core, which know no email address. Names have no "@". */
+const referenceOf = (user: string) =>
+  user.includes("@")
+    ? Effect.flatMap(UserRepository, (users) => users.byEmail(user)).pipe(
+        Effect.flatMap(Option.match({ onNone: () => new NotFound({ resource: "user" }), onSome: ({ id }) => Effect.succeed(id) }))
+      )
+    : Effect.succeed(user)
 
 /** Sets the password, and returns the exit code. */
 export const run = ([user = "", ...words]: ReadonlyArray<string>): Promise<number> =>
@@ -33,7 +41,9 @@ input otherwise. A database file is free only while no server uses it.`,
         Layer.provideMerge(NodeCryptography.layer)
       )
       const password = Redacted.make(await secretInput(`New password of ${user}: `))
-      const changed = Effect.flatMap(UserPasswords, (passwords) => passwords.change(user, { password, old_password: Redacted.make("") }))
+      const changed = Effect.flatMap(Effect.all([UserPasswords, referenceOf(user)]), ([passwords, reference]) =>
+        passwords.change(reference, { password, old_password: Redacted.make("") })
+      )
       return Effect.runPromise(
         changed.pipe(
           Access.actingAs(operator),
@@ -43,7 +53,7 @@ input otherwise. A database file is free only while no server uses it.`,
             Invalid: ({ message, validations }) =>
               Effect.succeed({
                 code: 1,
-                message: `${[message, ...(validations ?? []).map(({ detail, field }) => `${field} ${detail}`)].join(": ")}\n`
+                message: [message, ...(validations ?? []).map(({ detail, field }) => `  ${field}: ${detail}`), ""].join("\n")
               }),
             Forbidden: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` }),
             Conflict: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` })

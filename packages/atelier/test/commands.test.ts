@@ -76,13 +76,22 @@ it("reset-password sets a password that is strong enough, while no server has th
   expect(await first.stop()).toBe(0)
 
   expect(await reset("grace", "AnotherSecurePassword!")).toMatchObject({ code: 1, error: 'There is no user "grace"\n' })
-  expect(await reset("ada", "short")).toMatchObject({ code: 1, error: expect.stringContaining("The password is not strong enough") })
+  expect(await reset("ada", "short")).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/^The password is not strong enough\.\n {2}password: is too easy to guess: [^\n]+\n$/)
+  })
   expect(await reset("ada", "AnotherSecurePassword!")).toStrictEqual({ code: 0, out: "The password of ada is changed\n", error: "" })
+  expect(await reset("grace@example.com", "AThirdSecurePassword!")).toMatchObject({
+    code: 1,
+    error: 'There is no user "grace@example.com"\n'
+  })
+  expect(await reset("Ada@example.com", "AThirdSecurePassword!")).toMatchObject({ code: 0, error: "" })
 
   const next = await start()
   const login = (password: string) => post(`${next.url}/api/v2/users/login`, { email: owner.email, password })
+  expect(await login("AnotherSecurePassword!")).toBe(401)
   expect(await login("SomeSecurePassword!")).toBe(401)
-  expect(await login("AnotherSecurePassword!")).toBe(201)
+  expect(await login("AThirdSecurePassword!")).toBe(201)
   expect(await next.stop()).toBe(0)
 })
 
@@ -100,6 +109,12 @@ it.each([
   expect(again).toMatchObject({
     code: 1,
     error: expect.stringMatching(/^restore has failed: .*(?:the file exists|the database is not empty)/)
+  })
+  const missing = join(directory, "missing")
+  expect(await ended(["restore", missing, "--database", await database("unmade")])).toStrictEqual({
+    code: 1,
+    out: "",
+    error: `restore has failed: from "${missing}": there is no such file\n`
   })
 })
 

@@ -154,19 +154,21 @@ const intoFile = <A, E, R>(path: string, fill: (write: (line: Line) => Effect.Ef
     return answer
   })
 
+const exists = (path: string): Effect.Effect<boolean> =>
+  Effect.promise(() =>
+    fs.access(path).then(
+      () => true,
+      () => false
+    )
+  )
+
 /**
  * Copies a database while servers use it: the copy has all that was committed when it began, and nothing of what came later. Servers of a newer version wait for its
  * end before they migrate. It needs no program of PostgreSQL. Fails with `StartError`, and then there is no file.
  */
 export const backup = ({ to, url }: BackupOptions): Effect.Effect<Backup, StartError> =>
   Effect.gen(function* () {
-    const isThere = yield* Effect.promise(() =>
-      fs.access(to).then(
-        () => true,
-        () => false
-      )
-    )
-    if (isThere) return yield* new StartError({ option: "to", value: to, reason: "the file exists" })
+    if (yield* exists(to)) return yield* new StartError({ option: "to", value: to, reason: "the file exists" })
     const part = `${to}.part`
     const place = async (): Promise<number> => {
       const { size } = await fs.stat(part)
@@ -298,7 +300,8 @@ async function* linesOf(content: AsyncIterable<string>): AsyncGenerator<string, 
  */
 export const restore = ({ from, url }: RestoreOptions): Effect.Effect<Version, StartError> =>
   Effect.acquireUseRelease(
-    Effect.sync(() => {
+    Effect.gen(function* () {
+      if (!(yield* exists(from))) return yield* new StartError({ option: "from", value: from, reason: "there is no such file" })
       const content = createGunzip()
       // Its failure is that of the content
       pipeline(createReadStream(from), content).catch(() => {})

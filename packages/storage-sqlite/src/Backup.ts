@@ -132,6 +132,7 @@ const checked = Effect.gen(function* () {
  */
 export const restore = ({ filename, from, replace = false }: RestoreOptions): Effect.Effect<Version, StartError> =>
   Effect.gen(function* () {
+    if (!(yield* exists(from))) return yield* new StartError({ option: "from", value: from, reason: "there is no such file" })
     // A link stays, and what it leads to is replaced
     const path = yield* Effect.promise(() => fs.realpath(filename).catch(() => filename))
     const isThere = yield* exists(path)
