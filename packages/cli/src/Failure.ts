@@ -78,7 +78,12 @@ const codeOf = (status: number): number => {
 /** Whether OpenSSL reports an answer in another protocol than TLS, such as HTTP. */
 const isWithoutTls = ({ detail, status }: AtelierError): boolean => status === 0 && /wrong.version.number/i.test(detail ?? "")
 
-const hintOf = ({ retryAfter, status }: AtelierError, program: string): string | undefined => {
+/** What to do about answers of these statuses, where a command knows better; 0 is that of no answer. */
+export type Hints = Readonly<Partial<Record<number, string>>>
+
+const hintOf = ({ retryAfter, status }: AtelierError, program: string, hints: Hints): string | undefined => {
+  const known = hints[status]
+  if (known !== undefined) return known
   if (status === 0) return `check the address with "${program} context list" and the network.`
   if (status === 401) return `log in again with "${program} login".`
   if (status === 403) return "ask an administrator for the right to do this."
@@ -126,7 +131,7 @@ const systemFailure = (error: SystemError): Failure => {
 }
 
 /** Returns any error as a failure. */
-export const failureOf = (error: unknown, program: string): Failure => {
+export const failureOf = (error: unknown, program: string, hints: Hints = {}): Failure => {
   if (error instanceof Failure) return error
   if (error instanceof AtelierError) {
     // Of the program itself, while it made the request
@@ -146,7 +151,7 @@ export const failureOf = (error: unknown, program: string): Failure => {
         ...(detail === undefined ? [] : detail.split("\n")),
         ...(status >= 500 && requestId !== undefined ? [`The service's log has this request as ${requestId}.`] : [])
       ],
-      hint: hintOf(error, program),
+      hint: hintOf(error, program, hints),
       code: codeOf(status),
       cause: error
     })

@@ -5,7 +5,7 @@ import { parse } from "./command/parse.js"
 import { isGroup } from "./command/Command.js"
 import { configDirectory, type Contexts, makeContexts } from "./contexts/Contexts.js"
 import { keyStoreOf } from "./contexts/KeyStore.js"
-import { exitCodes, Failure, failureOf, Interrupted } from "./Failure.js"
+import { exitCodes, Failure, failureOf, type Hints, Interrupted } from "./Failure.js"
 import { makeSession, type Session } from "./Session.js"
 import { type Format, makeOutput } from "./terminal/Output.js"
 import { makePrompts } from "./terminal/Prompts.js"
@@ -28,8 +28,17 @@ interface Global {
   readonly context: string | undefined
 }
 
-const explained = (error: unknown, program: string, isDebug: boolean): string => {
-  const { details, hint, message } = failureOf(error, program)
+/** A token of the environment was refused: another login would not be used. */
+const tokenRefused: Hints = { 401: "set ATELIER_TOKEN to a valid token, or unset it to use a login." }
+
+interface Explaining {
+  readonly program: string
+  readonly hints: Hints
+  readonly isDebug: boolean
+}
+
+const explained = (error: unknown, { hints, isDebug, program }: Explaining): string => {
+  const { details, hint, message } = failureOf(error, program, hints)
   const lines = [`Error: ${plain(message)}`, ...details.map((line) => `  ${plain(line)}`)]
   if (hint !== undefined) lines.push(`To do: ${hint}`)
   if (isDebug && error instanceof Error) {
@@ -119,7 +128,7 @@ export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<stri
       if (error instanceof Interrupted && error.note !== undefined) stderr.write(`${error.note}\n`)
       return exitCodes.interrupted
     }
-    stderr.write(explained(error, program, isDebug))
+    stderr.write(explained(error, { program, hints: (env["ATELIER_TOKEN"] ?? "") === "" ? {} : tokenRefused, isDebug }))
     const { code } = failureOf(error, program)
     return failureCode === exitCodes.noCommand && code !== exitCodes.usage ? failureCode : code
   } finally {

@@ -1,7 +1,8 @@
 /** `login`: by password, by token or by browser. */
+import { AtelierError } from "@atelier/client"
 import * as logins from "@atelier/client/logins"
 import { checkName } from "../contexts/Contexts.js"
-import { usage } from "../Failure.js"
+import { failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
 import type { Issued } from "./oauth.js"
@@ -28,6 +29,9 @@ const addressOf = async ({ url }: LoginInput, session: Session): Promise<string>
 }
 
 const passwordLogin = async (session: Session, url: string, brand: string, { email, passwordStdin }: LoginInput): Promise<string> => {
+  if (!passwordStdin && !session.ask.canAsk) {
+    throw usage("There is no terminal to ask for the password on.", "give it with --password-stdin.")
+  }
   const address = email ?? (await session.ask.line("Email address"))
   const password = passwordStdin ? await readAll(session.stdin) : await session.ask.secret("Password")
   const client = session.clientOf({ url, brand })
@@ -46,6 +50,11 @@ const issuedBy = async (input: LoginInput, url: string, brand: string, session: 
 
 const isByPassword = ({ email, passwordStdin }: LoginInput): boolean => passwordStdin || email !== undefined
 
+const refusedHint = (input: LoginInput): string => {
+  if (input.tokenStdin) return "check the token."
+  return isByPassword(input) ? "check the email address and the password." : "log in again."
+}
+
 export const login = async (input: LoginInput, session: Session): Promise<void> => {
   const name = input.name === undefined ? undefined : checkName(input.name)
   const ways = [input.tokenStdin, isByPassword(input), input.device, input.browser].filter(Boolean).length
@@ -54,7 +63,12 @@ export const login = async (input: LoginInput, session: Session): Promise<void> 
     throw usage("There is no terminal to log in on.", "give a token with --token-stdin, or a password with --email and --password-stdin.")
   }
   const url = await addressOf(input, session)
-  const brand = await brandAt(session, url)
-  const issued = await issuedBy(input, url, brand, session)
-  await keep(session, { url, brand, ...issued }, { name, place: input.noKeyStore ? "file" : "key store" })
+  try {
+    const brand = await brandAt(session, url)
+    const issued = await issuedBy(input, url, brand, session)
+    await keep(session, { url, brand, ...issued }, { name, place: input.noKeyStore ? "file" : "key store" })
+  } catch (error) {
+    if (!(error instanceof AtelierError) || session.signal.aborted) throw error
+    throw failureOf(error, session.program, { 0: "check the address and the network.", 401: refusedHint(input) })
+  }
 }

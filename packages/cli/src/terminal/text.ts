@@ -42,9 +42,12 @@ export const lengthOf = (milliseconds: number): string => {
   return counted(unit, Math.floor(milliseconds / size))
 }
 
+/** Whether a time stands for none: that of users who were never seen, or that of tokens that were never used. */
+const isNone = (time: string): boolean => time.startsWith("0001-") || Date.parse(time) === 0
+
 /** A time as its distance from now. */
 export const ago = (time: string | null | undefined, now: number = Date.now()): string => {
-  if (time === null || time === undefined || time.startsWith("0001-")) return "never"
+  if (time === null || time === undefined || isNone(time)) return "never"
   const far = now - Date.parse(time)
   if (Math.abs(far) < 10_000) return "now"
   if (far > 0) return `${lengthOf(far)} ago`

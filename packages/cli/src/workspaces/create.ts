@@ -56,8 +56,9 @@ const presetOf = async (client: Client, version: string, name: string | undefine
   })
 }
 
-const ownerAndName = async ({ name }: CreateInput, { ask }: Session): Promise<readonly [string, string]> => {
-  const given = name ?? (ask.canAsk ? await ask.line("Name of the workspace") : "")
+const ownerAndName = async ({ name }: CreateInput, { ask, program }: Session): Promise<readonly [string, string]> => {
+  if (name === undefined && !ask.canAsk) throw usage("create: NAME is missing.", `"${program} create --help" has the usage.`)
+  const given = name ?? (await ask.line("Name of the workspace"))
   const [workspace = "", owner = "me", ...more] = given.split("/").toReversed()
   if (workspace === "" || more.length > 0) throw usage(`name: "${given}" must be NAME or OWNER/NAME.`)
   return [owner, workspace]
