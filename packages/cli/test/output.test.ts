@@ -53,6 +53,19 @@ describe("output", () => {
     expect(out + error).not.toContain(escape)
   })
 
+  it("shows how far it is on a terminal", async () => {
+    const { stream: stderr, text } = aStream(2, true)
+    const { stream: stdout } = aStream(1, true)
+    const output = makeOutput({ env: { TERM: "xterm" }, format: "table", isQuiet: false, isDebug: false, stdout, stderr })
+    let count = 0
+    const waiting = output.waiting(() => `Copied ${count}`, new Promise((resolve) => setTimeout(resolve, 1_250)))
+    await vi.advanceTimersByTimeAsync(1_050)
+    count = 7
+    await vi.advanceTimersByTimeAsync(200)
+    await waiting
+    expect(text()).toMatch(/Copied 0.*Copied 7/s)
+  })
+
   it("has the colours of logs, and a line that moves, on a terminal otherwise", async () => {
     const { error } = await writeAll(true, { TERM: "xterm" })
     expect(error).toContain(`${escape}[31mred`)

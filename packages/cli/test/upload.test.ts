@@ -30,7 +30,12 @@ it("a read-only file with a long name is copied in pieces", async () => {
   const sandbox = { files: filesOf(client, "agent") } as unknown as Sandbox
   const session = { out: { say: () => {} }, signal: new AbortController().signal } as unknown as Session
   const name = "é".repeat(120)
-  expect(await uploadFile(sandbox, { path, found: await stat(path), place: at(name) }, session)).toBe(size)
+  const counted: Array<number> = []
+  const watch = (bytes: () => number) => void setTimeout(() => counted.push(bytes()))
+  expect(await uploadFile(sandbox, { path, found: await stat(path), place: at(name), watch }, session)).toBe(size)
+  // Of the second piece: the bytes of the first one count too
+  expect(counted.length).toBe(2)
+  expect(counted[1]).toBeGreaterThanOrEqual(32 * 1024 * 1024)
   const copied = await stat(at(name))
   expect({ size: copied.size, mode: copied.mode & 0o777 }).toStrictEqual({ size, mode: 0o444 })
   // Only root can write to a part whose mode is already 0444

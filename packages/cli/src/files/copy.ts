@@ -57,8 +57,17 @@ const total = (
 
 export const webStream = (stream: Readable): ReadableStream<Uint8Array> => Readable.toWeb(stream) as ReadableStream<Uint8Array>
 
+/** How far the copy of a file is. */
+interface Progress {
+  readonly bytes: () => number
+  readonly size: number
+}
+
+/** Is told how far a copy is, where that is known. */
+type Report = (progress: Progress) => void
+
 /** Copies from this machine into a workspace. */
-const upload = async (source: End, sandbox: Sandbox, path: string, session: Session): Promise<string> => {
+const upload = async (source: End, sandbox: Sandbox, path: string, session: Session, report: Report): Promise<string> => {
   const { signal, stdin } = session
   if (source.kind === "stream") {
     const { size } = await sandbox.files.write(path, webStream(stdin), { signal })
@@ -71,7 +80,8 @@ const upload = async (source: End, sandbox: Sandbox, path: string, session: Sess
   const place = target?.type === "directory" || path.endsWith("/") ? posix.join(path, basename(source.path)) : path
   if (!found.isDirectory()) {
     const { uploadFile } = await import("./upload.js")
-    return bytesText(await uploadFile(sandbox, { path: source.path, found, place }, session))
+    const watch = (bytes: () => number): void => report({ bytes, size: found.size })
+    return bytesText(await uploadFile(sandbox, { path: source.path, found, place, watch }, session))
   }
   await sandbox.files.mkdir(place, { signal }).catch((error: unknown) => {
     if (!(error instanceof AtelierError) || error.status !== 409) throw error
@@ -87,12 +97,13 @@ const partOf = async (path: string, etag: string) => {
 }
 
 /** Copies a file out of a workspace. An interrupted copy goes on where it was, as long as the file is the same. */
-const downloadFile = async (sandbox: Sandbox, path: string, target: string, { out, signal }: Session): Promise<string> => {
+const downloadFile = async (sandbox: Sandbox, path: string, target: string, { out, signal }: Session, report: Report): Promise<string> => {
   const { etag, mode, size } = await sandbox.files.stat(path, { signal })
   const part = await partOf(target, etag ?? "")
   const start = part.size > size ? 0 : part.size
   if (start > 0) out.say(`Going on after ${bytesText(start)}.`)
   const received = total(start)
+  report({ bytes: received.bytes, size })
   const from = await sandbox.files.stream(path, { start, signal })
   await mkdir(dirname(target), { recursive: true })
   // The mode of the file may keep its own user from writing: it comes last
@@ -107,7 +118,7 @@ const downloadFile = async (sandbox: Sandbox, path: string, target: string, { ou
 }
 
 /** Copies from a workspace to this machine. */
-const download = async (sandbox: Sandbox, path: string, target: End, session: Session): Promise<string> => {
+const download = async (sandbox: Sandbox, path: string, target: End, session: Session, report: Report): Promise<string> => {
   const { signal, stdout } = session
   if (target.kind === "stream") {
     const received = total(0)
@@ -121,7 +132,7 @@ const download = async (sandbox: Sandbox, path: string, target: End, session: Se
   if (entry === undefined) throw noSuchFile(path)
   const isDirectory = (await unless(stat(target.path)))?.isDirectory() === true
   const place = isDirectory ? join(target.path, basename(entry.path)) : target.path
-  if (entry.type !== "directory") return downloadFile(sandbox, path, place, session)
+  if (entry.type !== "directory") return downloadFile(sandbox, path, place, session, report)
   await mkdir(place, { recursive: true })
   const { bytes, entries } = await unpack(Readable.from(await sandbox.files.download(path, { signal })), place, signal)
   return `${counted("entry", entries, "entries")}, ${bytesText(bytes)}`
@@ -138,6 +149,9 @@ const goingOn = async <A>(work: Promise<A>, { program, signal }: Session): Promi
   }
 }
 
+const copying = (progress: Progress | undefined): string =>
+  progress === undefined ? "Copying" : `Copying, ${bytesText(progress.bytes())} of ${bytesText(progress.size)}`
+
 export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> }, session: Session): Promise<void> => {
   const ends = paths.map(readEnd)
   const target = ends.at(-1)
@@ -149,10 +163,14 @@ export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> },
   const sandbox = await reachSandbox(client, remote, session)
   for (const source of sources) {
     if (source.kind === "remote" && source.workspace !== remote) throw usage("cp: all sources must be in one workspace.")
-    const work = source.kind === "remote" ? download(sandbox, source.path, target, session) : undefined
-    const done = work ?? (target.kind === "remote" ? upload(source, sandbox, target.path, session) : undefined)
+    let progress: Progress | undefined
+    const report: Report = (next) => {
+      progress = next
+    }
+    const work = source.kind === "remote" ? download(sandbox, source.path, target, session, report) : undefined
+    const done = work ?? (target.kind === "remote" ? upload(source, sandbox, target.path, session, report) : undefined)
     if (done === undefined) throw usage("cp: one side must be in a workspace, as WORKSPACE:PATH.")
-    const copied = await session.out.waiting("Copying", goingOn(done, session))
+    const copied = await session.out.waiting(() => copying(progress), goingOn(done, session))
     session.out.say(`Copied ${copied}.`)
   }
 }

@@ -11,10 +11,14 @@ import { bytesText } from "../terminal/text.js"
 import { unless, webStream } from "./copy.js"
 import { partName } from "./partName.js"
 
+export type Watch = (bytes: () => number) => void
+
 interface Upload {
   readonly path: string
   readonly found: Stats
   readonly place: string
+  /** Is told how to find the number of bytes that were read until now. */
+  readonly watch: Watch
 }
 
 /** Bytes of one request. An interrupted copy loses what of the last one had not arrived. */
@@ -41,12 +45,20 @@ const partOf = ({ found: { dev, ino, mtimeMs, size }, path, place }: Upload): st
 const isTaken = (error: unknown): boolean =>
   error instanceof AtelierError && (error.status === 412 || (error.status === 409 && error.detail === "EBUSY"))
 
+/** The bytes of a file from an offset on, or of a piece of it, whose number is watched. */
+const watched = ({ path, watch }: Upload, start = 0, end = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> => {
+  const file = createReadStream(path, { start, end })
+  watch(() => start + file.bytesRead)
+  return webStream(file)
+}
+
 /** Copies the rest of a file to its part; undefined if the agent is too old to add to a file. */
-const addTo = async (part: string, start: number, { found, path }: Upload, { files }: Sandbox, signal: AbortSignal) => {
+const addTo = async (part: string, start: number, upload: Upload, { files }: Sandbox, signal: AbortSignal) => {
+  const { found } = upload
   let until = performance.now() + patience
   for (let offset = start; offset < found.size;) {
     const end = Math.min(offset + piece, found.size)
-    const bytes = webStream(createReadStream(path, { start: offset, end: end - 1 }))
+    const bytes = watched(upload, offset, end - 1)
     const mode = end === found.size ? modeOf(found) : ownerAlone
     try {
       const { size } = await files.write(part, bytes, { offset, mode, signal })
@@ -71,7 +83,7 @@ export const uploadFile = async (sandbox: Sandbox, upload: Upload, { out, signal
   const isPlain = target === undefined || target.type === "file"
   // A link or a device is written through, and a short file is not worth a second request
   if (!isPlain || found.size <= piece) {
-    return (await files.write(place, webStream(createReadStream(path)), { mode: modeOf(found), signal })).size
+    return (await files.write(place, watched(upload), { mode: modeOf(found), signal })).size
   }
   const part = partOf(upload)
   const start = (await unless(files.stat(part, { signal })))?.size ?? 0
@@ -79,7 +91,7 @@ export const uploadFile = async (sandbox: Sandbox, upload: Upload, { out, signal
   const written = await addTo(part, start, upload, sandbox, signal)
   if (written === undefined) {
     await files.remove(part, { signal })
-    return (await files.write(place, webStream(createReadStream(path)), { mode: modeOf(found), signal })).size
+    return (await files.write(place, watched(upload), { mode: modeOf(found), signal })).size
   }
   const now = await stat(path)
   if (now.size !== found.size || now.mtimeMs !== found.mtimeMs) {

@@ -22,8 +22,8 @@ export interface Output {
   readonly debug: (text: string) => void
   /** A line of a log beside the result. */
   readonly log: (text: string) => void
-  /** Shows what the program waits for until the promise ends: on a terminal with a sign of life. */
-  readonly waiting: <A>(text: string, promise: Promise<A>) => Promise<A>
+  /** Shows what the program waits for until the promise ends: on a terminal with a sign of life, and as the text is then. */
+  readonly waiting: <A>(text: string | (() => string), promise: Promise<A>) => Promise<A>
   /** Whether results may have colours. */
   readonly hasColours: boolean
 }
@@ -95,8 +95,9 @@ export const makeOutput = ({ env, format, isDebug, isQuiet, stderr, stdout }: Ou
       const isLive = hasColours(stderr, env)
       let frame = 0
       const show = (): void => {
-        if (!isLive) return tell(`${text} …`)
-        stderr.write(`\r\u001b[K${frames[frame++ % frames.length]} ${text}`.slice(0, widthOf(stderr) + 3))
+        const now = typeof text === "string" ? text : text()
+        if (!isLive) return tell(`${now} …`)
+        stderr.write(`\r\u001b[K${frames[frame++ % frames.length]} ${now}`.slice(0, widthOf(stderr) + 3))
         shown = true
       }
       let again: NodeJS.Timeout | undefined
