@@ -35,10 +35,10 @@ describe("a server whose Docker daemon is away", () => {
     )
   })
 
-  it("says what to install for a template of another engine, with file and line", async () => {
+  it("says how to enable the engine of a template, with file and line", async () => {
     const source = 'engine: kubernetes\nagents: [{ name: main, container: { image: "node:22" } }]\n'
     await expect(templateFrom(client, "cluster", { files: { "template.yaml": source } })).rejects.toThrow(
-      'template.yaml:1:9: engine: no engine of this server is called "kubernetes"; the operator of the server installs @atelier/provisioner-kubernetes'
+      'template.yaml:1:9: engine: no engine of this server is called "kubernetes"; the operator adds kubernetes to the server\'s option --engines'
     )
   })
 })

@@ -20,8 +20,8 @@ const maximumAgentName = 63
 
 const packageOf = (engine: string): string => `@atelier/provisioner-${engine}`
 
-const install = (engines: ReadonlyArray<string>): string =>
-  `the operator of the server installs ${engines.map(packageOf).join(" or ")} and adds the engine to its provisioners`
+const enable = (engines: ReadonlyArray<string>): string =>
+  `the operator adds ${engines.join(" or ")} to the server's option --engines, or ${engines.map(packageOf).join(" or ")} to the provisioners of an application that embeds it`
 
 /** Returns why the engine does not run a template at all; undefined if it is the template's engine. */
 const otherEngine = (definition: TemplateFile, text: string, { engine }: EngineRules): Placed<string> | undefined => {
@@ -31,15 +31,15 @@ const otherEngine = (definition: TemplateFile, text: string, { engine }: EngineR
   // Which engine a template is for is looked up in its lines
   if (!templateEngines({ paths: ["template.yaml"], text: () => text }).includes(named))
     return { path, value: `must be a line of its own, "engine: ${named}"` }
-  const hint = containerEngines.includes(named) ? `; ${install([named])}` : ""
+  const hint = containerEngines.includes(named) ? `; ${enable([named])}` : ""
   return { path, value: `no engine of this server is called "${named}"${hint}` }
 }
 
 const withoutContainers = ({ agents, engine }: TemplateFile, rules: EngineRules): ReadonlyArray<Placed<string>> => {
   const remedy =
     engine === undefined
-      ? `name an engine of containers in a line such as "engine: docker"; ${install(containerEngines)}`
-      : `name one that does, such as "engine: docker"; ${install(containerEngines)}`
+      ? `name an engine of containers in a line such as "engine: docker"; ${enable(containerEngines)}`
+      : `name one that does, such as "engine: docker"; ${enable(containerEngines)}`
   return agents.flatMap(({ container }, index) =>
     container === undefined
       ? []

@@ -246,15 +246,15 @@ describe("the engine of a template", () => {
 
   const local: EngineRules = { engine: "local" }
 
-  it("refuses containers that it cannot run, and says what to install", () => {
+  it("refuses containers that it cannot run, and says how to enable their engine", () => {
     expect(refusals(withContainer("image: a"), local)).toBe(
-      'template.yaml:4:5: agents[0].container: the engine "local" runs no containers: name an engine of containers in a line such as "engine: docker"; the operator of the server installs @atelier/provisioner-docker or @atelier/provisioner-kubernetes and adds the engine to its provisioners'
+      'template.yaml:4:5: agents[0].container: the engine "local" runs no containers: name an engine of containers in a line such as "engine: docker"; the operator adds docker or kubernetes to the server\'s option --engines, or @atelier/provisioner-docker or @atelier/provisioner-kubernetes to the provisioners of an application that embeds it'
     )
     expect(refusals(`engine: local\n${withContainer("image: a")}`, local)).toContain(
       'template.yaml:5:5: agents[0].container: the engine "local"'
     )
     expect(refusals(`engine: kubernetes\n${withContainer("image: a")}`, local)).toBe(
-      'template.yaml:1:9: engine: no engine of this server is called "kubernetes"; the operator of the server installs @atelier/provisioner-kubernetes and adds the engine to its provisioners'
+      'template.yaml:1:9: engine: no engine of this server is called "kubernetes"; the operator adds kubernetes to the server\'s option --engines, or @atelier/provisioner-kubernetes to the provisioners of an application that embeds it'
     )
   })
 
