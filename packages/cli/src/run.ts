@@ -1,4 +1,5 @@
 /** Runs a command line, from its words to the exit code. */
+import { readAddress } from "./access/address.js"
 import { commands, globals, sections } from "./commands.js"
 import type { Parsed } from "./command/parse.js"
 import { parse } from "./command/parse.js"
@@ -80,7 +81,7 @@ const sessionOf = ({ global }: Parsed, ground: Ground, { env, stderr, stdin, std
     stdin,
     stdout,
     stderr,
-    url,
+    url: url === undefined ? undefined : readAddress(url),
     context,
     out: makeOutput({ env, format: output, isQuiet: quiet, isDebug: debug, stdout, stderr }),
     ask: makePrompts(stdin, stderr, ground.signal)

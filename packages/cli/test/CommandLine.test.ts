@@ -65,6 +65,13 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       ])
       expect(byToken).toMatchObject({ code: 0, stderr: expect.stringContaining('The context is "mine".') })
       expect(byEnvironment.stdout).toContain("ada@example.com")
+      // As the user types it
+      const { host } = new URL(service.url)
+      expect((await service.run(["whoami", "--url", host])).stdout).toContain("ada@example.com")
+      expect(await service.run(["whoami"], { env: { ATELIER_URL: "ftp://dev.example.com", ATELIER_TOKEN: token } })).toMatchObject({
+        code: 2,
+        stderr: 'Error: url: "ftp://dev.example.com" must begin with https:// or http://.\n'
+      })
       expect(wrongPassword).toMatchObject({
         code: 3,
         stderr: expect.stringMatching(/^Error: .*\nTo do: check the email address and the password\.\n$/)

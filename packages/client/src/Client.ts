@@ -40,9 +40,15 @@ export interface Client {
   readonly sandboxes: Sandboxes
 }
 
-/** Makes a client. It opens no connection; the first operation does. */
+/**
+ * Makes a client. It opens no connection; the first operation does.
+ *
+ * @throws TypeError for an address that is not one of `http` or `https`
+ */
 export const createClient = (options: ClientOptions): Client => {
-  const base = new URL(options.baseUrl)
+  const address = String(options.baseUrl)
+  if (!/^https?:\/\//i.test(address)) throw new TypeError(`baseUrl: must begin with http:// or https://, not "${address}"`)
+  const base = new URL(address)
   const word = (options.brand ?? "Service").trim().replace(/[^0-9A-Za-z]+/g, "-")
   const sessionHeader = options.sessionHeader ?? `${word}-Session-Token`
   const { headers, scimKey, token } = options

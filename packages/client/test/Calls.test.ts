@@ -28,6 +28,10 @@ const failure = async (call: Promise<unknown>): Promise<AtelierError> => {
   throw error
 }
 
+it.each(["127.0.0.1:3000", "localhost:3000", "/workspaces", ""])("the client refuses the address %j at once", (baseUrl) => {
+  expect(() => createClient({ baseUrl })).toThrow(new TypeError(`baseUrl: must begin with http:// or https://, not "${baseUrl}"`))
+})
+
 describeInterface("the client", (server) => {
   const clientOf = (token?: string) => createClient({ baseUrl: server().url, token })
   const owner = () => clientOf(server().owner().token)

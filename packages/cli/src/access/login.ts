@@ -6,7 +6,8 @@ import { failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
 import type { Issued } from "./oauth.js"
-import { brandAt, keep, readAddress } from "./loginContext.js"
+import { readAddress } from "./address.js"
+import { brandAt, keep } from "./loginContext.js"
 
 interface LoginInput {
   readonly url: string | undefined
