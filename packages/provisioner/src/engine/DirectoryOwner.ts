@@ -90,10 +90,14 @@ const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, Directory
 /** A server that is being replaced takes a moment to end. */
 const patience = Schedule.spaced("250 millis").pipe(Schedule.upTo("30 seconds"))
 
-/** Owns the directory until the scope closes; waits up to 30 seconds for another owner to end. */
-export const own = (root: string): Effect.Effect<void, DirectoryInUse | DirectoryError, ProcessTable | Scope.Scope> =>
-  Effect.acquireRelease(claim(root), (release) => release()).pipe(
+/** Owns the directory until the scope closes; waits up to 30 seconds for another owner to end, and logs that it does. */
+export const own = (root: string): Effect.Effect<void, DirectoryInUse | DirectoryError, ProcessTable | Scope.Scope> => {
+  const claimed = Effect.acquireRelease(claim(root), (release) => release()).pipe(
     Effect.retry({ while: ({ _tag }) => _tag === "LostRace" }),
-    Effect.catchTag("LostRace", Effect.die),
-    Effect.retry({ while: ({ _tag }) => _tag === "DirectoryInUse", schedule: patience })
+    Effect.catchTag("LostRace", Effect.die)
   )
+  return claimed.pipe(
+    Effect.tapErrorTag("DirectoryInUse", ({ message }) => Effect.logInfo(`${message}: waiting up to 30 seconds for its end`)),
+    Effect.catchTag("DirectoryInUse", () => Effect.retry(claimed, { while: ({ _tag }) => _tag === "DirectoryInUse", schedule: patience }))
+  )
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Logger, Scope, TestClock } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { own } from "../../src/engine/DirectoryOwner.js"
@@ -86,7 +86,12 @@ describe("a directory of workspaces", () => {
       const root = yield* aRoot
       const scope = yield* Scope.make()
       yield* Scope.extend(own(root), scope)
-      const waiting = yield* Effect.fork(Effect.scoped(Effect.flip(own(root))))
+      const lines: Array<unknown> = []
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ message }) => lines.push(message))
+      )
+      const waiting = yield* Effect.fork(Effect.provide(Effect.scoped(Effect.flip(own(root))), logger))
       let waited = 0
       // The file system answers in real time, the clock moves by hand
       while ((yield* Fiber.poll(waiting))._tag === "None") {
@@ -96,6 +101,7 @@ describe("a directory of workspaces", () => {
       }
       expect((yield* Fiber.join(waiting)).message).toBe(`${root} is in use by the process ${process.pid}`)
       expect(waited).toBeGreaterThanOrEqual(120)
+      expect(lines).toStrictEqual([[`${root} is in use by the process ${process.pid}: waiting up to 30 seconds for its end`]])
       yield* Scope.close(scope, Exit.void)
       yield* own(root)
     }).pipe(Effect.provide(ProcessTable.layer))
