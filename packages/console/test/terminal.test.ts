@@ -133,7 +133,7 @@ describeConsole(
       ["the console", "terminals"],
       ["the page of one terminal", "terminal"]
     ])("sends text that comes without a key, as from a picker of emoji: %s", async (_, path) => {
-      const { close, page } = await console().open("member")
+      const { close, context, page } = await console().open("member")
       await page.goto(`${console().base}/@member/inside/${path}`)
       const shown = page.locator(".xterm-rows")
       await shown.filter({ hasText: "$" }).waitFor()
@@ -144,6 +144,19 @@ describeConsole(
       await page.keyboard.up("Shift")
       await page.keyboard.type("b | od -An -tx1\n")
       await shown.filter({ hasText: "61 c3 bc e6 97 a5 c3 a9 62 0a" }).waitFor()
+
+      // Keys, what an input method composes, and what is pasted arrive once
+      await context.grantPermissions(["clipboard-read", "clipboard-write"])
+      await page.evaluate(() => navigator.clipboard.writeText("p"))
+      const input = await context.newCDPSession(page)
+      await page.keyboard.type("echo c")
+      await input.send("Input.imeSetComposition", { selectionStart: 1, selectionEnd: 1, text: "に" })
+      await input.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "にほ" })
+      await input.send("Input.insertText", { text: "日本" })
+      await page.keyboard.type("d")
+      await page.keyboard.press("Control+Shift+V")
+      await page.keyboard.type("e | od -An -tx1\n")
+      await shown.filter({ hasText: "63 e6 97 a5 e6 9c ac 64 70 65 0a" }).waitFor()
       await close()
     })
 
