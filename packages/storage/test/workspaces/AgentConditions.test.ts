@@ -95,7 +95,7 @@ for (const [name, database] of databases) {
         const { connect, disconnect } = yield* AgentRepository
         const at = yield* Timestamp.now
         yield* Effect.forEach(agents.slice(0, 2), ({ id }) => connect(id, agent.connection, at))
-        yield* TestClock.adjust("1 hour")
+        yield* TestClock.adjust("1 minute")
         const [gone] = agents
         const now = yield* Timestamp.now
         yield* connect(gone?.id ?? Uuid.nil, agent.connection, now)
