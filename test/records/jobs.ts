@@ -59,7 +59,7 @@ export const aWaitingJob = (fields: Partial<ProvisionerJob> & Pick<ProvisionerJo
       logs_overflowed: false,
       ...fields
     }
-    yield* repository.insert(job)
+    yield* repository.insert([job])
     return job
   })
 

@@ -66,7 +66,7 @@ export const storedVersion = (
       workspace_tags: {},
       ...fields
     }
-    yield* (yield* ProvisionerJobRepository).insert(job)
+    yield* (yield* ProvisionerJobRepository).insert([job])
     yield* (yield* TemplateVersionRepository).insert(version)
     return version
   })
@@ -199,7 +199,7 @@ export const storedBuild = (
       initiator_ip: "",
       ...build
     }
-    yield* (yield* ProvisionerJobRepository).insert(job)
-    yield* (yield* WorkspaceBuildRepository).insert(stored, { parameters: [], state: null })
+    yield* (yield* ProvisionerJobRepository).insert([job])
+    yield* (yield* WorkspaceBuildRepository).insert([{ build: stored, parameters: [], state: null }])
     return stored
   })

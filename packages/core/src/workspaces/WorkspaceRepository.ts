@@ -109,6 +109,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly byId: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
     /** Deleted ones are found too. */
     readonly details: (id: WorkspaceId) => Effect.Effect<Option.Option<WorkspaceDetails>>
+    /** As `details`, of many, in no order. */
+    readonly detailsOf: (ids: ReadonlyArray<WorkspaceId>) => Effect.Effect<ReadonlyArray<WorkspaceDetails>>
     /** By name without regard to case: the live one, or else the one created last of those deleted, if they are asked for. */
     readonly idByName: (ownerId: Uuid, name: string, includeDeleted: boolean) => Effect.Effect<Option.Option<WorkspaceId>>
     /**
@@ -125,6 +127,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
     /** Keeps it from being changed by others until the transaction ends. Deleted ones are found too. */
     readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
+    /** As `lock`, of many, in no order. One that another transaction has locked is left out: nothing waits. */
+    readonly lockFree: (ids: ReadonlyArray<WorkspaceId>) => Effect.Effect<ReadonlyArray<Workspace>>
     /** Writes schedules, dormancy, the end of its life and what users choose. */
     readonly updateSettings: (workspace: Workspace) => Effect.Effect<void>
     /** False when it was deleted already. */

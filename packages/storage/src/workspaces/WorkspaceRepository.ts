@@ -11,6 +11,7 @@ import {
   type WorkspaceStatus
 } from "@atelier/core/workspaces"
 import { Array as Arr, Effect, Schema } from "effect"
+import { among } from "../platform/Among.js"
 import { type Dialect, dialectOf, locking } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
@@ -188,6 +189,7 @@ export const layer = service(
     const locked = locking(sql, "FOR SHARE")
 
     const forUpdate = locking(sql, "FOR NO KEY UPDATE")
+    const forUpdateOfFree = locking(sql, "FOR NO KEY UPDATE SKIP LOCKED")
 
     const byId = prepared(sql, "uuid", sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${""}`)
 
@@ -195,6 +197,7 @@ export const layer = service(
       ...workspaceTimes(sql),
       byId: (id) => first(workspaces.read, byId(id)),
       details: (id) => first(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE w.id = ${id}`),
+      detailsOf: (ids) => all(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE ${among(sql, sql`w.id`, ids)}`),
       idByName: (ownerId, name, includeDeleted) =>
         first(
           (from) => identified(from).id,
@@ -239,6 +242,8 @@ export const layer = service(
           )
         ),
       lock: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id} ${forUpdate}`),
+      lockFree: (ids) =>
+        all(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE ${among(sql, sql`w.id`, ids)} ${forUpdateOfFree}`),
       updateSettings: (workspace) => {
         const {
           automatic_updates,

@@ -272,10 +272,8 @@ for (const [name, database] of databases) {
         const again = yield* ids.next
         const { job_id } = yield* storedBuild(dev.workspace, { template_version_id: template.active_version_id, build_number: 2 })
         expect(job_id).not.toBe(dev.build.job_id)
-        yield* builds.insert(
-          { ...dev.build, id: again, build_number: 3, job_id: yield* aQueuedJob(organization.id, owner.id), has_external_agent: null },
-          { parameters: [{ name: "Region", value: "EU" }], state: null }
-        )
+        const third = { build_number: 3, job_id: yield* aQueuedJob(organization.id, owner.id), has_external_agent: null }
+        yield* builds.insert([{ build: { ...dev.build, ...third, id: again }, parameters: [{ name: "Region", value: "EU" }], state: null }])
 
         const names = (filter: WorkspaceFilter) => Effect.map(listed(organization.id, { filter }), (list) => list.names.toSorted())
         expect(yield* names({})).toStrictEqual(["Dev_Box", "broken", "devXbox"])
@@ -449,6 +447,31 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("are read and locked one by one and together with the same result", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const [first, second] = [yield* storedWorkspace(template, owner.id), yield* storedWorkspace(template, owner.id)]
+        const workspaces = yield* WorkspaceRepository
+        const builds = yield* WorkspaceBuildRepository
+        const third = { ...first.build, id: yield* (yield* Ids).next, build_number: 2 }
+        const job_id = yield* aQueuedJob(template.organization_id, owner.id)
+        const state = { key_id: "key", ciphertext: new Uint8Array([1, 2]) }
+        yield* builds.insert([{ build: { ...third, job_id }, parameters: [{ name: "region", value: "eu" }], state }])
+        const both = [first.workspace.id, second.workspace.id]
+        const latest = [third.id, second.build.id]
+        const eachOf = <A, B>(ids: ReadonlyArray<A>, read: (id: A) => Effect.Effect<Option.Option<B>>) =>
+          Effect.map(Effect.forEach(ids, read), (found) => found.map(Option.getOrThrow))
+        const sorted = <A extends { readonly id: Uuid.Uuid }>(rows: ReadonlyArray<A>) =>
+          rows.toSorted((one, other) => [...both, ...latest].indexOf(one.id) - [...both, ...latest].indexOf(other.id))
+        expect(sorted(yield* workspaces.detailsOf(both))).toStrictEqual(yield* eachOf(both, workspaces.details))
+        expect(sorted(yield* workspaces.lockFree(both))).toStrictEqual(yield* eachOf(both, workspaces.lock))
+        expect(sorted(yield* builds.lockFreeLatest(both))).toStrictEqual(yield* eachOf(both, builds.lockLatest))
+        expect(sorted(yield* builds.statesOf(latest))).toStrictEqual(yield* eachOf(latest, builds.state))
+        expect(yield* builds.parametersOf(latest)).toStrictEqual([{ workspace_build_id: third.id, name: "region", value: "eu" }])
+        expect(yield* (yield* UserRepository).byIds([owner.id])).toStrictEqual(yield* eachOf([owner.id], (yield* UserRepository).byId))
+      })
+    )
+
     it.effect("have unsuccessful builds once these have failed or were canceled", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
@@ -474,6 +497,6 @@ const aQueuedJob = (organizationId: Uuid.Uuid, initiatorId: Uuid.Uuid) =>
   Effect.gen(function* () {
     const jobs = yield* ProvisionerJobRepository
     const job = yield* aJob({ organization_id: organizationId, initiator_id: initiatorId, started_at: null, completed_at: null })
-    yield* jobs.insert(job)
+    yield* jobs.insert([job])
     return job.id
   })

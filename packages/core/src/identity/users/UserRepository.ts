@@ -8,6 +8,8 @@ export class UserRepository extends Context.Tag("@atelier/core/UserRepository")<
   {
     /** Deleted ones are found too. */
     readonly byId: (id: UserId) => Effect.Effect<Option.Option<UserWithOrganizations>>
+    /** As `byId`, of many, in no order. */
+    readonly byIds: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserWithOrganizations>>
     /** By username without regard to case, among those not deleted. */
     readonly byUsername: (username: string) => Effect.Effect<Option.Option<UserWithOrganizations>>
     /**

@@ -150,7 +150,7 @@ const itemsLoggedAt = new Map<string, number>()
 
 /**
  * Works on items, several at once if `concurrency` says so. Each begins in its own turn of the event loop: on SQLite, a request that arrives waits for
- * one item, and not for all. One that fails, dies or takes longer than `within` is counted and does not keep the others from their turn. One such failure a minute is
+ * one item, and not for all; unless `inOneTurn` says so, for short work on a few. One that fails, dies or takes longer than `within` is counted and does not keep the others from their turn. One such failure a minute is
  * logged, unless `onFailure` is given instead.
  */
 export const each = <A, E, R, R2 = never>(
@@ -160,6 +160,7 @@ export const each = <A, E, R, R2 = never>(
   options: {
     readonly concurrency?: number
     readonly within?: Duration.DurationInput
+    readonly inOneTurn?: boolean
     readonly onFailure?: (item: A, cause: Cause.Cause<unknown>) => Effect.Effect<void, never, R2>
   } = {}
 ): Effect.Effect<void, never, R | R2> => {
@@ -173,7 +174,7 @@ export const each = <A, E, R, R2 = never>(
   const turns = Effect.unsafeMakeSemaphore(1)
   let isFirst = true
   const turn = Effect.suspend(() => {
-    if (!isFirst) return turns.withPermits(1)(nextTurn)
+    if (!isFirst && options.inOneTurn !== true) return turns.withPermits(1)(nextTurn)
     isFirst = false
     return Effect.void
   })

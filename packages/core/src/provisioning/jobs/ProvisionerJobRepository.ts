@@ -31,7 +31,7 @@ export interface ClaimedJob extends ProvisionerJob {
 export class ProvisionerJobRepository extends Context.Tag("@atelier/core/ProvisionerJobRepository")<
   ProvisionerJobRepository,
   {
-    readonly insert: (job: ProvisionerJob) => Effect.Effect<void>
+    readonly insert: (jobs: ReadonlyArray<ProvisionerJob>) => Effect.Effect<void>
     readonly byId: (id: ProvisionerJobId) => Effect.Effect<Option.Option<ProvisionerJob>>
     /** How long the engine took for parts of a job, in their order. */
     readonly timings: (id: ProvisionerJobId) => Effect.Effect<ReadonlyArray<JobTiming>>

@@ -40,6 +40,9 @@ export interface ProvisionerJobsService {
    */
   readonly insert: (job: NewJob) => Effect.Effect<ProvisionerJob, never, EventBus>
 
+  /** As `insert`, of many, in their order. One statement. */
+  readonly insertAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<ProvisionerJob>, never, EventBus>
+
   /** Stores a job whose work is done already, in the caller's transaction. No daemon is told of it. */
   readonly insertDone: (job: NewJob) => Effect.Effect<ProvisionerJob>
 
@@ -125,19 +128,33 @@ const make = Effect.gen(function* () {
       logs_overflowed: false
     }))
 
+  const queued = (rows: ReadonlyArray<ProvisionerJob>) =>
+    Effect.zipRight(
+      repository.insert(rows),
+      Effect.forEach(rows, ({ organization_id, provisioner: type, tags }) => publish(jobPosted, { organization_id, type, tags }), {
+        discard: true
+      })
+    )
+
   return {
     insertDone: Traced.fn("ProvisionerJobs.insertDone")(function* (job: NewJob) {
       const now = yield* Timestamp.now
       const row: ProvisionerJob = { ...(yield* rowOf(job, now)), started_at: now, completed_at: now }
-      yield* repository.insert(row)
+      yield* repository.insert([row])
       return row
     }),
 
     insert: Traced.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
       const row = yield* rowOf(job, yield* Timestamp.now)
-      yield* repository.insert(row)
-      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
+      yield* queued([row])
       return row
+    }),
+
+    insertAll: Traced.fn("ProvisionerJobs.insertAll")(function* (all: ReadonlyArray<NewJob>) {
+      const now = yield* Timestamp.now
+      const rows = yield* Effect.forEach(all, (job) => rowOf(job, now))
+      yield* queued(rows)
+      return rows
     }),
 
     withQueue,

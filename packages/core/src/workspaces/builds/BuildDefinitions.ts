@@ -8,6 +8,7 @@ import { matchingPreset } from "../../templates/parameters/Parameters.js"
 import type { AuthoredVersion } from "../../templates/versions/TemplateVersion.js"
 import type { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import type { BuildInputs } from "./BuildInputs.js"
+import type { BuildReads } from "./BuildReads.js"
 import type { BuildTarget, BuildOrder, PreparedBuild } from "./BuildOrders.js"
 
 /** How long a request for a build waits for its tags. */
@@ -28,10 +29,10 @@ interface Needs {
 
 /** What a build is made of: its version, its preset, its parameters and the tags of its daemon. */
 export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) => {
-  const versionOf = ({ previous, template }: BuildTarget, order: BuildOrder) =>
+  const versionOf = ({ previous, template }: BuildTarget, order: BuildOrder, reads: BuildReads) =>
     Effect.gen(function* () {
       const id = order.template_version_id ?? previous?.template_version_id ?? template.active_version_id
-      const version = yield* versions.byId(id)
+      const version = yield* reads.version(id)
       if (Option.isNone(version)) return yield* Invalid.field("template_version_id", "There is no template version with this id")
       if (version.value.template_id !== template.id) {
         return yield* Invalid.field("template_version_id", "The template version belongs to another template than the workspace")
@@ -39,9 +40,9 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
       return version.value
     })
 
-  const presetOf = (version: AuthoredVersion, { previous }: BuildTarget, order: BuildOrder) =>
+  const presetOf = (version: AuthoredVersion, { previous }: BuildTarget, order: BuildOrder, reads: BuildReads) =>
     Effect.gen(function* () {
-      const presets = yield* versions.presets(version.id)
+      const presets = yield* reads.presets(version.id)
       const { rich_parameter_values, template_version_preset_id: id } = order
       const given = id === undefined ? undefined : presets.find((preset) => preset.id === id)
       if (id !== undefined && given === undefined) {
@@ -59,9 +60,10 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
     { owner, template }: BuildTarget,
     { transition }: BuildOrder,
     imported: ImportedVersion,
-    values: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
+    values: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> },
+    reads: BuildReads
   ) => {
-    const stored = versions.parameters(imported.version.id)
+    const stored = reads.definitions(imported.version.id)
     if (template.use_classic_parameter_flow) return stored
     const ofForm = forms.definitions({ ...imported, template_name: template.name }, owner, values)
     return transition === "start" ? ofForm : Effect.catchTag(ofForm, "Invalid", () => stored)
@@ -69,9 +71,11 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
 
   /** Tags of the template are expressions in the engine's language; most templates have none. */
   const evaluatedTags = (prepared: Omit<PreparedBuild, "chosen" | "tags" | "presetId">) =>
+    // The bound below takes several fibers
+    Object.keys(prepared.version.workspace_tags).length === 0 ? Effect.succeed({}) : evaluate(prepared)
+
+  const evaluate = ({ order, parameters, source, target, version }: Omit<PreparedBuild, "chosen" | "tags" | "presetId">) =>
     Effect.gen(function* () {
-      const { order, parameters, source, target, version } = prepared
-      if (Object.keys(version.workspace_tags).length === 0) return {}
       const session = yield* sources.openVersion(version, source.file_id)
       if (session.workspaceTags === undefined) return version.workspace_tags
       return yield* session.workspaceTags({

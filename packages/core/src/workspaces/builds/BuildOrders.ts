@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Array as Arr, Context, Effect } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, CurrentActor } from "../../access/actors/Actor.js"
@@ -23,12 +23,13 @@ import type { AuthoredVersion } from "../../templates/versions/TemplateVersion.j
 import type { TemplateVersionPreset } from "../../templates/versions/TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildInputs } from "./BuildInputs.js"
+import { type BuildReads, buildReads } from "./BuildReads.js"
 import { BuildStates } from "./BuildStates.js"
 import { type Deadlines, noDeadlines } from "../schedule/Deadline.js"
 import type { Workspace } from "../Workspace.js"
 import type { BuildReason } from "../../provisioning/jobs/BuildReason.js"
-import type { WorkspaceBuild } from "./WorkspaceBuild.js"
-import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import type { WorkspaceBuild, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import { type BuildDetails, type StoredBuild, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { EventBus } from "../../platform/events/EventBus.js"
@@ -93,19 +94,36 @@ export interface QueuedBuild extends WorkspaceBuild {
   readonly job: ProvisionerJob
 }
 
+/** A build that may be queued, and who orders it. */
+export interface OrderedBuild {
+  readonly prepared: PreparedBuild
+  readonly actor: Actor
+}
+
 /** The methods of {@link BuildOrders}. */
 export interface BuildOrdersService {
   /**
    * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
-   * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
+   * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business. Reads for itself, unless
+   * the caller has `reads` for several builds.
    */
   readonly prepare: (
     target: BuildTarget,
-    order: BuildOrder
+    order: BuildOrder,
+    reads?: BuildReads
   ) => Effect.Effect<PreparedBuild, Invalid | Forbidden | Conflict | Unacceptable | TimedOut, CurrentActor>
+
+  /**
+   * What `prepare` needs of builds that follow these, read once for all of them. It is of the time of the call: use it at once, and decide again in the
+   * transaction that queues the builds.
+   */
+  readonly readsOf: (previous: ReadonlyArray<WorkspaceBuildId>) => Effect.Effect<BuildReads>
 
   /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
   readonly enqueue: (prepared: PreparedBuild) => Effect.Effect<QueuedBuild, Conflict, CurrentActor | EventBus>
+
+  /** As `enqueue`, of builds of several workspaces, by three statements. If one cannot be queued, all fail. */
+  readonly enqueueAll: (ordered: ReadonlyArray<OrderedBuild>) => Effect.Effect<ReadonlyArray<QueuedBuild>, Conflict, EventBus>
 
   /** Stores a build that is done already, in the caller's transaction: no daemon hears of it. Fails with `Conflict` as `enqueue` does. */
   readonly insertDone: (prepared: PreparedBuild, done: DoneBuild) => Effect.Effect<WorkspaceBuild, Conflict, CurrentActor>
@@ -121,6 +139,8 @@ const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const forms = yield* ParameterForms
   const ids = yield* Ids
+
+  const { ofOne, shared } = buildReads({ versions, jobs: jobRows, builds, states })
 
   const { versionOf, presetOf, definitionsOf, evaluatedTags } = buildDefinitions({ versions, forms, sources, inputs })
 
@@ -138,10 +158,9 @@ const make = Effect.gen(function* () {
     tags
   })
 
-  const inserted = (prepared: PreparedBuild, job: ProvisionerJob, outcome: DoneBuild) =>
+  const storedBuild = ({ actor, prepared }: OrderedBuild, job: ProvisionerJob, outcome: DoneBuild) =>
     Effect.gen(function* () {
       const { order, target, version } = prepared
-      const actor = yield* CurrentActor
       const now = yield* Timestamp.now
       const build: WorkspaceBuild = {
         ...outcome,
@@ -157,16 +176,27 @@ const make = Effect.gen(function* () {
         template_version_preset_id: prepared.presetId,
         initiator_ip: actor.ip ?? ""
       }
-      const made = { parameters: prepared.parameters, state: yield* states.seal(build.id, prepared.state) }
-      yield* Effect.catchTag(builds.insert(build, made), "Duplicate", () => busy)
-      return build
+      return { build, parameters: prepared.parameters, state: yield* states.seal(build.id, prepared.state) } satisfies StoredBuild
     })
 
+  const insert = (stored: ReadonlyArray<StoredBuild>) => Effect.catchTag(builds.insert(stored), "Duplicate", () => busy)
+
+  const enqueueAll = Traced.fn("BuildOrders.enqueueAll")(function* (ordered: ReadonlyArray<OrderedBuild>) {
+    const made = yield* Effect.forEach(ordered, (build) => Effect.map(ids.next, (id) => ({ ...build, id })))
+    const queued = yield* jobs.insertAll(made.map(({ actor, id, prepared }) => jobOf(prepared, id, actor)))
+    const unknown = { ...noDeadlines, daily_cost: 0, has_ai_task: null, has_external_agent: null }
+    const stored = yield* Effect.forEach(Arr.zip(made, queued), ([{ actor, id, prepared }, job]) =>
+      Effect.map(storedBuild({ prepared, actor }, job, { id, ...unknown }), (row) => ({ ...row, job }))
+    )
+    yield* insert(stored)
+    return stored.map(({ build, job }): QueuedBuild => ({ ...build, job }))
+  })
+
   return {
-    prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
+    prepare: Traced.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder, reads: BuildReads = ofOne) {
       const { owner, previous, template } = target
-      const version = yield* versionOf(target, order)
-      const source = yield* Effect.flatMap(jobRows.byId(version.job_id), Effect.orDie)
+      const version = yield* versionOf(target, order, reads)
+      const source = yield* Effect.flatMap(reads.source(version.job_id), Effect.orDie)
       const unfinished = importStatus(jobStatus(source))
       if (unfinished !== undefined) return yield* unfinished
 
@@ -176,18 +206,18 @@ const make = Effect.gen(function* () {
       }
       if (previous !== null && isActive(jobStatus(previous.job))) return yield* busy
 
-      const before = previous === null ? null : yield* builds.parameters(previous.id)
-      const { chosen, presets } = yield* presetOf(version, target, order)
+      const before = previous === null ? null : yield* reads.parameters(previous.id)
+      const { chosen, presets } = yield* presetOf(version, target, order, reads)
       const given = [...order.rich_parameter_values, ...(chosen?.parameters ?? [])]
       const parameters = yield* resolveParameters({
         classic: template.use_classic_parameter_flow,
-        definitions: yield* definitionsOf(target, order, { version, job: source }, { given, previous: before ?? [] }),
+        definitions: yield* definitionsOf(target, order, { version, job: source }, { given, previous: before ?? [] }, reads),
         given: order.rich_parameter_values,
         preset: chosen?.parameters ?? [],
         previous: before
       })
       const preset = chosen ?? matchingPreset(presets, parameters)
-      const state = order.state ?? (previous === null ? new Uint8Array() : yield* states.of(previous.id))
+      const state = order.state ?? (previous === null ? new Uint8Array() : yield* reads.state(previous.id))
       const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state })
       const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
       const violation = tagsViolation(tags)
@@ -201,16 +231,20 @@ const make = Effect.gen(function* () {
       return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, chosen, state } satisfies PreparedBuild
     }),
 
+    readsOf: shared,
+
     enqueue: Traced.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
-      const id = yield* ids.next
-      const job = yield* jobs.insert(jobOf(prepared, id, yield* CurrentActor))
-      const unknown = { ...noDeadlines, daily_cost: 0, has_ai_task: null, has_external_agent: null }
-      const build = yield* inserted(prepared, job, { id, ...unknown })
-      return { ...build, job }
+      const queued = yield* enqueueAll([{ prepared, actor: yield* CurrentActor }])
+      return yield* Effect.orDie(Arr.head(queued))
     }),
 
+    enqueueAll,
+
     insertDone: Traced.fn("BuildOrders.insertDone")(function* (prepared: PreparedBuild, done: DoneBuild) {
-      return yield* inserted(prepared, yield* jobs.insertDone(jobOf(prepared, done.id, yield* CurrentActor)), done)
+      const actor = yield* CurrentActor
+      const stored = yield* storedBuild({ prepared, actor }, yield* jobs.insertDone(jobOf(prepared, done.id, actor)), done)
+      yield* insert([stored])
+      return stored.build
     })
   }
 })

@@ -36,6 +36,9 @@ export interface BuildStatesService {
    */
   readonly of: (id: WorkspaceBuildId) => Effect.Effect<Uint8Array, Conflict>
 
+  /** As `of`, of many builds, which are read at once. The callers of the answer hold all of them in memory. */
+  readonly ofEach: (ids: ReadonlyArray<WorkspaceBuildId>) => Effect.Effect<(id: WorkspaceBuildId) => Effect.Effect<Uint8Array, Conflict>>
+
   /** Every workspace that runs, read in batches. */
   readonly running: Stream.Stream<RunningWorkspace>
 
@@ -60,6 +63,19 @@ const make = Effect.gen(function* () {
 
   const open = (stored: StoredState): Effect.Effect<Option.Option<Uint8Array>> =>
     "value" in stored ? openRow(encryption, column, stored) : Effect.succeedSome(stored.state)
+
+  /** The state of a build; undefined is that of a build that does not exist. */
+  const opened = (stored: StoredState | undefined): Effect.Effect<Uint8Array, Conflict> =>
+    Effect.gen(function* () {
+      if (stored === undefined) return new Uint8Array()
+      const state = yield* open(stored)
+      return Option.isSome(state)
+        ? state.value
+        : yield* new Conflict({
+            message: "The state of the workspace's build cannot be read.",
+            detail: "None of the deployment's encryption keys opens it."
+          })
+    })
 
   const sealOne = (plain: PlainState) =>
     Effect.flatMap(encryption.seal(plain.state, placeOf({ id: plain.id, user_id: nil })), (sealed) => repository.sealState(plain, sealed))
@@ -87,16 +103,12 @@ const make = Effect.gen(function* () {
     seal,
 
     of: (id: WorkspaceBuildId): Effect.Effect<Uint8Array, Conflict> =>
-      Effect.gen(function* () {
-        const stored = yield* repository.state(id)
-        if (Option.isNone(stored)) return new Uint8Array()
-        const state = yield* open(stored.value)
-        return Option.isSome(state)
-          ? state.value
-          : yield* new Conflict({
-              message: "The state of the workspace's build cannot be read.",
-              detail: "None of the deployment's encryption keys opens it."
-            })
+      Effect.flatMap(repository.state(id), (stored) => opened(Option.getOrUndefined(stored))),
+
+    ofEach: (ids: ReadonlyArray<WorkspaceBuildId>) =>
+      Effect.map(repository.statesOf(ids), (states) => {
+        const byId = new Map(states.map((stored) => [stored.id, stored]))
+        return (id: WorkspaceBuildId) => opened(byId.get(id))
       }),
 
     running: Stream.paginateChunkEffect(nil, (after: Uuid) =>

@@ -48,6 +48,13 @@ export interface PlainState {
 /** An engine's state of a build, as stored. An encrypted one names the build's initiator as its user. */
 export type StoredState = SealedRow | PlainState
 
+/** A build to store, with the values of its parameters and the engine's state. */
+export interface StoredBuild {
+  readonly build: WorkspaceBuild
+  readonly parameters: ReadonlyArray<ParameterValue>
+  readonly state: Sealed | null
+}
+
 /** A workspace that runs, and the state of its latest build. */
 export interface StoredRunningWorkspace {
   readonly workspace_id: Uuid
@@ -63,6 +70,8 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly latest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
     /** As `latest`, kept from being changed by others until the transaction ends. */
     readonly lockLatest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
+    /** As `lockLatest`, of many workspaces, in no order. One that another transaction has locked is left out: nothing waits. */
+    readonly lockFreeLatest: (workspaceIds: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** The given builds, those that have not ended, and those with greater ids. */
     readonly progressOf: (
       ids: ReadonlyArray<WorkspaceBuildId>,
@@ -72,15 +81,18 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */
     readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
+    /** Of many builds, by name. */
+    readonly parametersOf: (
+      ids: ReadonlyArray<WorkspaceBuildId>
+    ) => Effect.Effect<ReadonlyArray<ParameterValue & { readonly workspace_build_id: WorkspaceBuildId }>>
     /** The engine's state. None if there is no such build. */
     readonly state: (id: WorkspaceBuildId) => Effect.Effect<Option.Option<StoredState>>
+    /** The engine's states of many builds, in no order. */
+    readonly statesOf: (ids: ReadonlyArray<WorkspaceBuildId>) => Effect.Effect<ReadonlyArray<StoredState>>
     /** Whether a build of a workspace has succeeded or has given a state. */
     readonly hasOutcome: (workspaceId: Uuid) => Effect.Effect<boolean>
-    /** Fails with the index `workspace_builds_workspace_id_build_number` if a concurrent transaction inserted the build number. */
-    readonly insert: (
-      build: WorkspaceBuild,
-      made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Sealed | null }
-    ) => Effect.Effect<void, Duplicate>
+    /** Fails with the index `workspace_builds_workspace_id_build_number` if a concurrent transaction inserted one of the build numbers. */
+    readonly insert: (builds: ReadonlyArray<StoredBuild>) => Effect.Effect<void, Duplicate>
     /** Stores the effects of the job's success on the build. */
     readonly complete: (
       id: WorkspaceBuildId,

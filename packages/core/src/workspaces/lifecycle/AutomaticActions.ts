@@ -1,19 +1,21 @@
-import { Effect, Option } from "effect"
+import { Array as Arr, Effect, Option } from "effect"
 import * as Audit from "../../audit/Audit.js"
 import type { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import type { UserRepository } from "../../identity/users/UserRepository.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { hurriedTransaction } from "../../platform/store/Transactor.js"
-import { nil } from "../../platform/texts/Uuid.js"
+import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../../templates/Template.js"
 import type { TemplateRepository } from "../../templates/TemplateRepository.js"
-import type { BuildOrders, BuildTarget } from "../builds/BuildOrders.js"
+import type { BuildOrders, BuildTarget, PreparedBuild } from "../builds/BuildOrders.js"
+import type { BuildReads } from "../builds/BuildReads.js"
+import { actingForOwner, actorFor } from "./AutomaticWork.js"
 import { asleep, isDormant } from "./Dormancy.js"
 import { type AutomaticBuild, dueAction, type LifeCycleAction, scheduledStart } from "./LifeCycleRules.js"
 import type { Workspace, WorkspaceId } from "../Workspace.js"
 import { workspaceSubject } from "../WorkspaceAudit.js"
-import type { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
+import type { BuildDetails, WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import type { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import type { WorkspaceRepository } from "../WorkspaceRepository.js"
@@ -44,18 +46,45 @@ interface TargetNeeds {
   readonly features: Entitlements["Type"]
 }
 
-/** A workspace and what decides about it, as they are stored now. */
-export const lifeCycleTarget =
+/** A workspace and what decides about it. */
+export interface LifeCycleTarget extends BuildTarget {
+  readonly previous: NonNullable<BuildTarget["previous"]>
+}
+
+/** Each id once. */
+const distinct = (ids: ReadonlyArray<Uuid>): ReadonlyArray<Uuid> => [...new Set(ids)]
+
+const byId = <A extends { readonly id: Uuid }>(rows: ReadonlyArray<A>): ReadonlyMap<Uuid, A> => new Map(rows.map((row) => [row.id, row]))
+
+/** Workspaces and what decides about them, as they are stored now. Three statements, for any number of workspaces. */
+export const lifeCycleTargets =
   ({ workspaces, templates, users, features }: TargetNeeds) =>
-  (id: WorkspaceId) =>
+  (ids: ReadonlyArray<WorkspaceId>): Effect.Effect<ReadonlyArray<LifeCycleTarget>> =>
     Effect.gen(function* () {
-      const workspace = yield* workspaces.details(id)
-      const stored = Option.isSome(workspace) ? yield* templates.byId(workspace.value.template_id) : Option.none()
-      const owner = Option.isSome(workspace) ? yield* users.byId(workspace.value.owner_id) : Option.none()
-      if (Option.isNone(workspace) || Option.isNone(stored) || Option.isNone(owner)) return undefined
-      const template = effectiveTemplate(stored.value, features)
-      return { workspace: workspace.value, template, owner: owner.value, previous: workspace.value.latest_build }
+      const found = yield* workspaces.detailsOf(ids)
+      if (found.length === 0) return []
+      const stored = byId(yield* templates.byIds(distinct(found.map(({ template_id }) => template_id))))
+      const owners = byId(yield* users.byIds(distinct(found.map(({ owner_id }) => owner_id))))
+      return found.flatMap((workspace) => {
+        const template = stored.get(workspace.template_id)
+        const owner = owners.get(workspace.owner_id)
+        if (template === undefined || owner === undefined) return []
+        return [{ workspace, template: effectiveTemplate(template, features), owner, previous: workspace.latest_build }]
+      })
     })
+
+/** A workspace and what decides about it, as they are stored now. */
+export const lifeCycleTarget = (needs: TargetNeeds) => {
+  const targetsOf = lifeCycleTargets(needs)
+  return (id: WorkspaceId) => Effect.map(targetsOf([id]), ([target]) => target)
+}
+
+/** An action that was decided on, with the build that it queues. */
+export interface PreparedAction {
+  readonly target: LifeCycleTarget
+  readonly action: LifeCycleAction
+  readonly prepared: PreparedBuild | undefined
+}
 
 interface Needs extends TargetNeeds {
   readonly notifications: WorkspaceNotifications["Type"]
@@ -65,7 +94,7 @@ interface Needs extends TargetNeeds {
 
 /** What the service does to a workspace by itself: its builds, its dormancy, and its next start. */
 export const automaticActions = ({ workspaces, templates, users, features, notifications, orders, builds }: Needs) => {
-  const targetOf = lifeCycleTarget({ workspaces, templates, users, features })
+  const targetsOf = lifeCycleTargets({ workspaces, templates, users, features })
 
   /** Stores the next start of a scheduled workspace that has none stored, so that later ticks find it when it is due. */
   const schedule = (id: WorkspaceId, template: TemplateWithNames, build: NonNullable<BuildTarget["previous"]>) =>
@@ -93,39 +122,79 @@ export const automaticActions = ({ workspaces, templates, users, features, notif
       yield* notifications.dormant(sleeping, "the workspace was not used for the time that its template allows")
     })
 
-  /**
-   * Carries out an action that was decided on, unless the workspace needs another one by now. The rows that decide are locked, so of two
-   * replicas one acts, and activity that was written before counts.
-   */
-  const carryOut = (target: BuildTarget & { readonly previous: NonNullable<BuildTarget["previous"]> }, action: LifeCycleAction) =>
+  const prepare = (target: LifeCycleTarget, action: LifeCycleAction, reads: BuildReads) =>
     Effect.gen(function* () {
-      const { id, owner_id } = target.workspace
-      const prepared =
-        action.build === null
-          ? undefined
-          : yield* orders.prepare(target, {
-              ...action.build,
-              template_version_id: versionOf(target, action.build),
-              rich_parameter_values: []
-            })
-      yield* hurriedTransaction(
-        Effect.gen(function* () {
-          const stored = Option.getOrUndefined(yield* templates.lockShared(target.template.id))
-          const workspace = Option.getOrUndefined(yield* workspaces.lock(id))
-          const build = Option.getOrUndefined(yield* builds.lockLatest(id))
-          const owner = Option.getOrUndefined(yield* users.byId(owner_id))
-          if (stored === undefined || workspace === undefined || owner === undefined || build?.id !== target.previous.id) return
-          const template = effectiveTemplate(stored, features)
-          if (!isSame(actionOf({ workspace, template, owner }, build, yield* Timestamp.now), action)) return
-          if (action.dormant) yield* makeDormant(workspace, template)
-          if (prepared !== undefined) {
-            yield* orders.enqueue(prepared)
-            yield* notifications.buildQueued(prepared)
-          }
-          yield* publishWorkspaceEvent(owner_id, { kind: prepared === undefined ? "mtd_update" : "state_change", workspace_id: id })
-        })
-      )
+      if (action.build === null) return { target, action, prepared: undefined } satisfies PreparedAction
+      const order = { ...action.build, template_version_id: versionOf(target, action.build), rich_parameter_values: [] }
+      return { target, action, prepared: yield* orders.prepare(target, order, reads) } satisfies PreparedAction
     })
 
-  return { targetOf, schedule, carryOut }
+  /** The templates, locked against deletion in the order of their ids, so that transactions with several do not wait for each other. */
+  const lockedTemplates = (actions: ReadonlyArray<PreparedAction>) =>
+    Effect.map(Effect.forEach(distinct(actions.map(({ target }) => target.template.id)).toSorted(), templates.lockShared), (found) =>
+      byId(Arr.getSomes(found))
+    )
+
+  interface Locked {
+    readonly found: ReadonlyArray<Workspace>
+    readonly latest: ReadonlyArray<BuildDetails>
+  }
+
+  /**
+   * Carries out actions that were decided on, unless a workspace needs another one by now, in one transaction. The rows that decide are locked, so of two
+   * replicas one acts, and activity that was written before counts. Answers the workspaces that are not among the locked ones. If one action fails, none
+   * is carried out.
+   */
+  const carryOutOn = (lock: Effect.Effect<Locked>, actions: ReadonlyArray<PreparedAction>) =>
+    hurriedTransaction(
+      Effect.gen(function* () {
+        const stored = yield* lockedTemplates(actions)
+        const locked = yield* lock
+        const found = byId(locked.found)
+        const latest = new Map(locked.latest.map((build) => [build.workspace_id, build]))
+        const owners = byId(yield* users.byIds(distinct(actions.map(({ target }) => target.workspace.owner_id))))
+        const now = yield* Timestamp.now
+        const carriedOut: Array<PreparedAction> = []
+        const leftOut: Array<WorkspaceId> = []
+        for (const one of actions) {
+          const { action, target } = one
+          const { id, owner_id } = target.workspace
+          const [row, workspace, build, owner] = [stored.get(target.template.id), found.get(id), latest.get(id), owners.get(owner_id)]
+          if (workspace === undefined || build === undefined) leftOut.push(id)
+          if (row === undefined || workspace === undefined || owner === undefined || build?.id !== target.previous.id) continue
+          const template = effectiveTemplate(row, features)
+          if (!isSame(actionOf({ workspace, template, owner }, build, now), action)) continue
+          if (action.dormant) yield* actingForOwner(owner_id)(makeDormant(workspace, template))
+          carriedOut.push(one)
+        }
+        const ordered = carriedOut.flatMap(({ prepared, target }) =>
+          prepared === undefined ? [] : [{ prepared, actor: actorFor(target.workspace.owner_id) }]
+        )
+        if (ordered.length > 0) yield* orders.enqueueAll(ordered)
+        for (const { prepared, target } of carriedOut) {
+          const { id, owner_id } = target.workspace
+          if (prepared !== undefined) yield* actingForOwner(owner_id)(notifications.buildQueued(prepared))
+          yield* publishWorkspaceEvent(owner_id, { kind: prepared === undefined ? "mtd_update" : "state_change", workspace_id: id })
+        }
+        return leftOut
+      })
+    )
+
+  /** Carries out an action once no other transaction has the workspace locked. */
+  const carryOut = (action: PreparedAction) => {
+    const { id } = action.target.workspace
+    const lock = Effect.all({
+      found: Effect.map(workspaces.lock(id), Option.toArray),
+      latest: Effect.map(builds.lockLatest(id), Option.toArray)
+    })
+    return Effect.asVoid(carryOutOn(lock, [action]))
+  }
+
+  /** Carries out several actions. Answers the workspaces that it has left out, because another transaction has locked them. */
+  const carryOutFree = (actions: ReadonlyArray<PreparedAction>) => {
+    const ids = actions.map(({ target }) => target.workspace.id)
+    return carryOutOn(Effect.all({ found: workspaces.lockFree(ids), latest: builds.lockFreeLatest(ids) }), actions)
+  }
+
+  return { targetsOf, schedule, prepare, carryOut, carryOutFree }
 }

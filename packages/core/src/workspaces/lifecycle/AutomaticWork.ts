@@ -1,5 +1,6 @@
 import { Cause, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
+import type { Actor } from "../../access/actors/Actor.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
@@ -43,5 +44,8 @@ export const automaticWork = Effect.gen(function* () {
 /** A refusal is logged as itself, and anything else with all that is known of it. */
 export const failureOf = (cause: Cause.Cause<unknown>): unknown => Option.getOrElse(Cause.failureOption(cause), () => cause)
 
-/** Lets the service act for a workspace's owner. Its builds name the owner as initiator. */
-export const actingForOwner = (userId: Uuid) => Access.actingAs({ ...SystemActor.autostart, userId, ip: ownAddress })
+/** The service as it acts for a workspace's owner. Its builds name the owner as initiator. */
+export const actorFor = (userId: Uuid): Actor => ({ ...SystemActor.autostart, userId, ip: ownAddress })
+
+/** Lets the service act for a workspace's owner. */
+export const actingForOwner = (userId: Uuid) => Access.actingAs(actorFor(userId))

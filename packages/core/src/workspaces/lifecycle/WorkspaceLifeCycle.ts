@@ -1,23 +1,33 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Context, Effect } from "effect"
+import { Array as Arr, type Cause, Context, Effect } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
+import { nextTurn } from "../../platform/background/Turns.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
-import { tickOf } from "./LifeCycleRules.js"
+import { type LifeCycleAction, tickOf } from "./LifeCycleRules.js"
 import type { WorkspaceId } from "../Workspace.js"
 import type { DueTimes } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceNotifications } from "../notifications/WorkspaceNotifications.js"
 import type { Auditing } from "../../audit/Audit.js"
-import { actionOf, recordFailedDormancy, automaticActions } from "./AutomaticActions.js"
+import type { Conflict } from "../../platform/Errors.js"
+import type { BuildReads } from "../builds/BuildReads.js"
+import { actionOf, type LifeCycleTarget, type PreparedAction, recordFailedDormancy, automaticActions } from "./AutomaticActions.js"
 import { actingForOwner, automaticWork, failureOf } from "./AutomaticWork.js"
 import { page, itemTime, stopReminders } from "./StopReminders.js"
 import type { Worker } from "../../platform/background/Worker.js"
 
+/** Workspaces that are worked on at once where each is worked on alone. */
 const concurrency = 10
+
+/**
+ * Workspaces that are read together, and whose builds are queued in one transaction. Requests wait for its end on SQLite, and the states that engines keep of
+ * these builds are held in memory: one may have megabytes.
+ */
+const together = 10
 
 /** The methods of {@link WorkspaceLifeCycle}. */
 export interface WorkspaceLifeCycleService {
@@ -26,7 +36,7 @@ export interface WorkspaceLifeCycleService {
 
 const make = Effect.gen(function* () {
   const work = yield* automaticWork
-  const { features, repository } = work
+  const { features, orders, repository } = work
   const { autobuildPollInterval } = yield* DeploymentOptions
 
   const dueTimes = (tick: Timestamp.Timestamp): Effect.Effect<DueTimes> =>
@@ -50,7 +60,17 @@ const make = Effect.gen(function* () {
 
   const { remind } = stopReminders(work)
 
-  const { targetOf, schedule, carryOut } = automaticActions(work)
+  const { targetsOf, schedule, prepare, carryOut, carryOutFree } = automaticActions(work)
+
+  /** Does a part of an action as the workspace's owner. If it fails, an action that was to make the workspace dormant is recorded. */
+  const attempt = <A, E, R>({ owner, workspace }: LifeCycleTarget, action: LifeCycleAction, part: Effect.Effect<A, E | Conflict, R>) =>
+    part.pipe(
+      // A caller was faster
+      Effect.catchTag("Conflict", () => Effect.void),
+      Effect.tapErrorCause(() => (action.dormant && !failing.has(workspace.id) ? recordFailedDormancy(workspace) : Effect.void)),
+      actingForOwner(owner.id),
+      Effect.annotateLogs({ workspace: workspace.id })
+    )
 
   const tick = Effect.gen(function* () {
     const now = yield* Timestamp.now
@@ -59,35 +79,64 @@ const make = Effect.gen(function* () {
     /** Each version is asked for once a tick. */
     const canBuild = yield* Effect.cachedFunction(work.canBuild)
 
-    const act = (id: WorkspaceId) =>
+    /** A workspace that fails does not keep the others from their turn, and is tried again at the next tick. */
+    const onFailure = (id: WorkspaceId, cause: Cause.Cause<unknown>) => {
+      failedNow.add(id)
+      return Effect.annotateLogs(failed(id, failureOf(cause)), { workspace: id })
+    }
+
+    /** What a workspace needs, ready to be carried out; undefined if it needs nothing. */
+    const decided = (target: LifeCycleTarget, reads: BuildReads) =>
       Effect.gen(function* () {
-        const target = yield* targetOf(id)
-        if (target === undefined) return
-        const { owner, previous, template, workspace } = target
-        if (workspace.next_start_at === null && workspace.autostart_schedule !== null) yield* schedule(id, template, previous)
+        const { previous, template, workspace } = target
+        if (workspace.next_start_at === null && workspace.autostart_schedule !== null) yield* schedule(workspace.id, template, previous)
         const action = actionOf(target, previous, now)
-        if (action === null || !(yield* canBuild(template.active_version_id))) return
-        yield* carryOut(target, action).pipe(
-          // A caller was faster
-          Effect.catchTag("Conflict", () => Effect.void),
-          Effect.tapErrorCause(() => (action.dormant && !failing.has(id) ? recordFailedDormancy(workspace) : Effect.void)),
-          actingForOwner(owner.id),
-          Effect.annotateLogs({ workspace: id })
+        if (action === null || !(yield* canBuild(template.active_version_id))) return undefined
+        return yield* attempt(target, action, prepare(target, action, reads))
+      })
+
+    const actAlone = (id: WorkspaceId) =>
+      Effect.gen(function* () {
+        const [target] = yield* targetsOf([id])
+        if (target === undefined) return
+        const ready = yield* decided(target, yield* orders.readsOf([target.previous.id]))
+        if (ready !== undefined) yield* attempt(target, ready.action, carryOut(ready))
+      })
+
+    /** Reads for several workspaces at once, and carries out their actions in one transaction. Answers those that it left out. */
+    const actTogether = (ids: ReadonlyArray<WorkspaceId>) =>
+      Effect.gen(function* () {
+        const targets = yield* targetsOf(ids)
+        const reads = yield* orders.readsOf(targets.map(({ previous }) => previous.id))
+        const ready: Array<PreparedAction> = []
+        const decide = (target: LifeCycleTarget) => Effect.map(decided(target, reads), (one) => void (one === undefined || ready.push(one)))
+        yield* Background.each("workspace_life_cycle", targets, decide, {
+          concurrency,
+          inOneTurn: true,
+          onFailure: ({ workspace }, cause) => onFailure(workspace.id, cause)
+        })
+        return ready.length === 0 ? [] : yield* carryOutFree(ready)
+      })
+
+    /** Acts on several workspaces together, and on each alone that this leaves out. If it fails for one of them, on all. */
+    const act = (ids: ReadonlyArray<WorkspaceId>) =>
+      Effect.gen(function* () {
+        const leftOut = yield* actTogether(ids).pipe(
+          Effect.disconnect,
+          Effect.timeout(itemTime),
+          Effect.catchAllCause((cause) =>
+            Effect.as(Effect.logDebug("workspaces are acted on one by one, because it fails for all", cause), ids)
+          )
         )
+        const alone = leftOut.filter((id) => !failedNow.has(id))
+        yield* Background.each("workspace_life_cycle", alone, actAlone, { concurrency, within: itemTime, onFailure })
       })
 
     const times = yield* dueTimes(tickOf(now))
     let after: WorkspaceId | undefined
     for (;;) {
       const due = yield* repository.due(times, { after, limit: page })
-      yield* Background.each("workspace_life_cycle", due, act, {
-        concurrency,
-        within: itemTime,
-        onFailure: (id, cause) => {
-          failedNow.add(id)
-          return Effect.annotateLogs(failed(id, failureOf(cause)), { workspace: id })
-        }
-      })
+      for (const group of Arr.chunksOf(due, together)) yield* Effect.zipRight(nextTurn, act(group))
       after = due.at(-1)
       if (due.length < page) break
     }

@@ -8,6 +8,7 @@ import { Duration, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../../test/http/audit.js"
 import { databaseUrl } from "../../../../../test/store/databases.js"
+import { statementsOf } from "../../../../../test/store/statements.js"
 import { testEngines } from "../../../../../test/outside/engine.js"
 import { type Person, startServer, type TestServer } from "../../../../../test/http/server.js"
 import { anImportedVersion, aTemplate } from "../../../../../test/http/templates.js"
@@ -245,6 +246,41 @@ describeAgents(
       }
       await tick(server())
       expect(buildOf(await rested(server(), id, member))).toMatchObject({ reason: "autostop", status: "stopped", build_number: 2 })
+    })
+
+    it("stops together with others, and alone if one of them cannot be stopped", async () => {
+      const member = await server().aMember()
+      const template = await aTemplate(server())
+      const ids: Array<string> = []
+      for (let index = 0; index < 4; index++) ids.push((await aWorkspace(server(), template, member, { ttl_ms: hour })).id)
+      const [refused = "", queued = ""] = ids
+      await later(server(), Duration.minutes(65))
+      await daemonsAreSeen(server())
+      const refuse = (name: string, id: string, message: string) =>
+        execute(
+          server(),
+          (sql) => sql`CREATE TRIGGER ${sql(name)} BEFORE INSERT ON workspace_builds WHEN NEW.workspace_id = ${sql.literal(`'${id}'`)}
+            BEGIN SELECT RAISE(ABORT, ${sql.literal(`'${message}'`)}); END`
+        )
+      await refuse("refuse", refused, "no room")
+      // As if another replica had queued the same build between the read and the write
+      await refuse("queue", queued, "UNIQUE constraint failed: workspace_builds.workspace_id, workspace_builds.build_number")
+      expect(await tick(server())).toStrictEqual([refused])
+      for (const id of ids) {
+        const isStopped = id !== refused && id !== queued
+        expect((await rested(server(), id, member)).latest_build.build_number).toBe(isStopped ? 2 : 1)
+      }
+      await execute(server(), (sql) => sql`DROP TRIGGER refuse`)
+      await execute(server(), (sql) => sql`DROP TRIGGER queue`)
+      const { statements } = await server().run(statementsOf(Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => worker.run)))
+      expect(statements.filter(({ text }) => /^INSERT INTO "?workspace_builds"? /.test(text))).toHaveLength(1)
+      for (const id of [refused, queued]) {
+        expect(buildOf(await rested(server(), id, member))).toMatchObject({
+          reason: "autostop",
+          initiator_id: member.user.id,
+          build_number: 2
+        })
+      }
     })
 
     it("starts with the active version if its owner wants that", async () => {

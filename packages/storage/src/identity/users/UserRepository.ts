@@ -1,8 +1,9 @@
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
 import { Effect, Option } from "effect"
+import { among } from "../../platform/Among.js"
 import { dialectOf } from "../../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../../platform/Row.js"
-import { applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
+import { all, applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { type Fragment, Statements } from "../../platform/Statements.js"
 
@@ -85,6 +86,7 @@ export const layer = service(
 
     return UserRepository.of({
       byId: (id) => first(withOrganizations, byId(id)),
+      byIds: (ids) => all(withOrganizations, sql`SELECT ${withMemberships} FROM users u WHERE ${among(sql, sql`u.id`, ids)}`),
       byUsername: (username) =>
         first(
           withOrganizations,

@@ -57,18 +57,22 @@ export const layer = service(
     })
 
     return ProvisionerJobRepository.of({
-      insert: (value) =>
+      insert: (values) =>
         run(
-          sql`INSERT INTO provisioner_jobs ${sql.insert({
-            ...value,
-            input: JSON.stringify(value.input),
-            tags: canonicalTags(value.tags),
-            logs_overflowed: dialect.boolean(value.logs_overflowed),
-            claim_id: null,
-            lease_expires_at: null,
-            attempts: 0,
-            unrepeatable: dialect.boolean(false)
-          })}`
+          insertAll(
+            sql,
+            "provisioner_jobs",
+            values.map((value) => ({
+              ...value,
+              input: JSON.stringify(value.input),
+              tags: canonicalTags(value.tags),
+              logs_overflowed: dialect.boolean(value.logs_overflowed),
+              claim_id: null,
+              lease_expires_at: null,
+              attempts: 0,
+              unrepeatable: dialect.boolean(false)
+            }))
+          )
         ),
       byId: (id) => first(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE id = ${id}`),
       timings: (id) =>

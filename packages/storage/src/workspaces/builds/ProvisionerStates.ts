@@ -1,5 +1,6 @@
 import type { Sealed } from "@atelier/core/platform"
 import type { StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
+import { among } from "../../platform/Among.js"
 import { bytes, nullable, row, text, uuid } from "../../platform/Row.js"
 import { all, applied, first, run } from "../../platform/Statement.js"
 import type { Statements } from "../../platform/Statements.js"
@@ -27,12 +28,13 @@ export const provisionerStates = (
   sql: Statements
 ): Pick<
   WorkspaceBuildRepository["Type"],
-  "state" | "setState" | "plainStates" | "sealState" | "statesSealedOtherwise" | "resealState" | "running"
+  "state" | "statesOf" | "setState" | "plainStates" | "sealState" | "statesSealedOtherwise" | "resealState" | "running"
 > => {
   const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
 
   return {
     state: (id) => first(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE b.id = ${id}`),
+    statesOf: (ids) => all(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE ${among(sql, sql`b.id`, ids)}`),
     setState: (id, state, at) =>
       run(sql`UPDATE workspace_builds SET ${sql.update({ ...stateColumns(state), updated_at: at })} WHERE id = ${id}`),
     plainStates: (after, limit) =>

@@ -2,20 +2,20 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { type BuildDetails, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { among } from "../../platform/Among.js"
-import { as, items } from "../../platform/Batch.js"
+import { as, insertAll, items } from "../../platform/Batch.js"
 import { dialectOf, locking } from "../../platform/Dialect.js"
 import { limited, rowsWanted } from "../../platform/Limit.js"
-import { boolean, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
 import { jobIs } from "../../provisioning/JobStatus.js"
 import { builds, initiators, jobs, versions } from "../columns.js"
 import { service } from "@atelier/core/platform"
+import { buildParameters } from "./BuildParameters.js"
+import { buildProgress } from "./BuildProgress.js"
 import { provisionerStates, stateColumns } from "./ProvisionerStates.js"
 import { type Fragment, Statements } from "../../platform/Statements.js"
 import { wideRows } from "../../platform/WideRows.js"
 
-const parameter = row({ name: text(), value: text() })
-const progress = row({ id: uuid, has_ended: boolean })
 const identified = row({ id: uuid })
 const runningBuild = row({
   id: uuid,
@@ -52,6 +52,7 @@ export const layer = service(
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = locking(sql, "FOR UPDATE OF b")
+    const forUpdateOfFree = locking(sql, "FOR UPDATE OF b SKIP LOCKED")
     const { list: columns, unfold } = wideRows(sql, [buildId, ...detailColumns])
     const selected = sql.literal(`${columns} FROM workspace_builds b ${detailJoins}`)
     const read = (from: object) => readDetails(unfold(from))
@@ -59,18 +60,17 @@ export const layer = service(
 
     return WorkspaceBuildRepository.of({
       ...provisionerStates(sql),
+      ...buildParameters(sql),
+      ...buildProgress(sql),
       byId: (id) => one(sql`WHERE b.id = ${id}`),
       byNumber: (workspaceId, buildNumber) => one(sql`WHERE b.workspace_id = ${workspaceId} AND b.build_number = ${buildNumber}`),
       latest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1`),
       lockLatest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1 ${forUpdate}`),
-      progressOf: (ids, after) =>
+      // The last one that is not locked would not be the latest
+      lockFreeLatest: (workspaceIds) =>
         all(
-          progress,
-          sql`SELECT b.id, j.completed_at IS NOT NULL AS has_ended FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
-              WHERE ${among(sql, sql`b.id`, ids)} OR b.id > ${after}
-            UNION SELECT b.id, j.completed_at IS NOT NULL FROM provisioner_jobs j JOIN workspace_builds b ON b.job_id = j.id
-              WHERE j.completed_at IS NULL
-            ORDER BY 1`
+          read,
+          sql`SELECT ${selected} JOIN workspaces w ON w.latest_build_id = b.id WHERE ${among(sql, sql`w.id`, workspaceIds)} ${forUpdateOfFree}`
         ),
       list: (workspaceId, { after_number, limit, offset, since }) =>
         all(
@@ -81,8 +81,6 @@ export const layer = service(
             ...(after_number === undefined ? [] : [sql`b.build_number > ${after_number}`])
           ])} ORDER BY b.build_number DESC ${limited(sql, { limit: rowsWanted(limit), offset })}`
         ),
-      parameters: (id) =>
-        all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
       hasOutcome: (workspaceId) =>
         Effect.map(
           first(
@@ -93,20 +91,27 @@ export const layer = service(
           ),
           Option.isSome
         ),
-      insert: (build, { parameters, state }) =>
+      insert: (stored) =>
         runUnique(
-          Effect.gen(function* () {
-            yield* sql`INSERT INTO workspace_builds ${sql.insert({
-              ...build,
-              has_ai_task: flag(build.has_ai_task),
-              has_external_agent: flag(build.has_external_agent),
-              ...stateColumns(state)
-            })}`
-            if (parameters.length === 0) return
-            yield* sql`INSERT INTO workspace_build_parameters ${sql.insert(
-              parameters.map(({ name, value }) => ({ workspace_build_id: build.id, name, value }))
-            )}`
-          })
+          Effect.zipRight(
+            insertAll(
+              sql,
+              "workspace_builds",
+              stored.map(({ build, state }) => ({
+                ...build,
+                has_ai_task: flag(build.has_ai_task),
+                has_external_agent: flag(build.has_external_agent),
+                ...stateColumns(state)
+              }))
+            ),
+            insertAll(
+              sql,
+              "workspace_build_parameters",
+              stored.flatMap(({ build: { id: workspace_build_id }, parameters }) =>
+                parameters.map(({ name, value }) => ({ workspace_build_id, name, value }))
+              )
+            )
+          )
         ),
       complete: (id, { deadline, has_ai_task, has_external_agent, max_deadline, state, updated_at }) =>
         run(
@@ -136,25 +141,6 @@ export const layer = service(
             WHERE w.template_id = ${templateId} AND w.list_rank = 0 AND NOT w.deleted AND w.owner_id <> ${prebuildsUserId}
               AND (b.max_deadline IS NULL OR b.max_deadline >= ${stops_after}) ${after === undefined ? sql`` : sql`AND b.id > ${after}`}
             ORDER BY b.id LIMIT ${limit} ${forUpdate}`
-        ),
-      gone: (workspaceIds) =>
-        Effect.map(
-          all(
-            identified,
-            sql`SELECT w.id FROM workspaces w WHERE ${among(sql, sql`w.id`, workspaceIds)} AND w.deleted
-              AND NOT EXISTS (SELECT 1 FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id
-                WHERE b.workspace_id = w.id AND j.completed_at IS NULL)`
-          ),
-          (rows) => rows.map(({ id }) => id)
-        ),
-      unsuccessful: (buildIds) =>
-        Effect.map(
-          all(
-            identified,
-            sql`SELECT b.id FROM workspace_builds b JOIN provisioner_jobs j ON j.id = b.job_id WHERE ${among(sql, sql`b.id`, buildIds)}
-              AND j.completed_at IS NOT NULL AND (j.canceled_at IS NOT NULL OR COALESCE(j.error, '') <> '')`
-          ),
-          (rows) => rows.map(({ id }) => id)
         ),
       setDeadlines: (changes, at) =>
         run(
