@@ -147,7 +147,7 @@ export const make = (
     const lingerTimeout = Duration.toMillis(options.lingerTimeout ?? "5 seconds")
     /** Node reads the rest of an unread body, however slowly it arrives. */
     const linger = (request: IncomingMessage): void => {
-      if (request.complete || request.destroyed) return
+      if (request.complete || request.destroyed || request.socket.destroyed) return
       const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)
       request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
     }
@@ -156,10 +156,11 @@ export const make = (
       if (response.closed || request.socket.destroyed) return
       begin()
       connected(request.socket)
-      underWay.add(request.socket, response, isUpgrade)
+      underWay.add(request.socket, response, isUpgrade, () => {
+        end()
+        linger(request)
+      })
       if (isLeaving) response.shouldKeepAlive = false
-      response.once("close", end)
-      response.once("finish", () => linger(request))
       listener(request, response)
     }
     const enter = Admission.make()
@@ -180,7 +181,6 @@ export const make = (
       response.once("finish", () => socket.end(() => socket.destroy()))
       const taken = (): (() => void) => {
         underWay.leave(socket, response)
-        response.off("close", end)
         return end
       }
       Upgrades.offer(request, { socket, head, response, taken })

@@ -17,8 +17,8 @@ interface Connection {
 }
 
 export interface UnderWay {
-  /** Follows a response to its end, or to that of its connection. */
-  readonly add: (socket: Duplex, response: ServerResponse, isUpgrade: boolean) => void
+  /** Follows a response to its end, or to that of its connection, and calls `closed` then. */
+  readonly add: (socket: Duplex, response: ServerResponse, isUpgrade: boolean, closed: () => void) => void
   /** Follows a response no longer: its connection has left HTTP. */
   readonly leave: (socket: Duplex, response: ServerResponse) => void
   /** Calls a function for each response. */
@@ -29,13 +29,11 @@ export interface UnderWay {
 
 /** Lets a response finish that its connection ended before. */
 const finishWithConnection = (response: ServerResponse): void => {
-  // Node's own, which would look for the connection
+  if (!response.writableEnded || response.writableFinished) return
+  // Node's own is the first, and would look for the connection
   const [own] = response.listeners("finish")
-  response.once("close", () => {
-    if (!response.writableEnded || response.writableFinished) return
-    if (own !== undefined) response.off("finish", own as () => void)
-    response.emit("finish")
-  })
+  if (own !== undefined) response.off("finish", own as () => void)
+  response.emit("finish")
 }
 
 /**
@@ -60,17 +58,21 @@ export const make = (): UnderWay => {
     return made
   }
   return {
-    add: (socket, response, isUpgrade) => {
+    add: (socket, response, isUpgrade, closed) => {
       const { forget, sent } = of(socket)
       const sending = { response, isUpgrade, since: performance.now() }
       sent.push(sending)
+      // One listener for all of it: each takes a share of every small request
       response.once("close", () => {
         const place = sent.indexOf(sending)
-        if (place !== -1) sent.splice(place, 1)
+        // It has left HTTP
+        if (place === -1) return
+        sent.splice(place, 1)
         // A host may make up a socket for each request, and never close it
         if (sent.length === 0 && !(socket instanceof Socket)) forget()
+        if (!isUpgrade) finishWithConnection(response)
+        closed()
       })
-      if (!isUpgrade) finishWithConnection(response)
     },
     leave: (socket, response) => {
       const known = connections.get(socket)

@@ -9,13 +9,15 @@ describe("a response that is over", () => {
     const underWay = UnderWay.make()
     const socket = new Duplex()
     const own = socket.listenerCount("close")
+    let closed = 0
     const responses = [1, 2].map(() => new ServerResponse(new IncomingMessage(new Socket())))
-    for (const response of responses) underWay.add(socket, response, false)
+    for (const response of responses) underWay.add(socket, response, false, () => void closed++)
     responses[0]?.emit("close")
     const left: Array<unknown> = []
     underWay.forEach((response) => void left.push(response))
     expect(left).toStrictEqual([responses[1]])
     responses[1]?.emit("close")
     expect(socket.listenerCount("close")).toBe(own)
+    expect(closed).toBe(2)
   })
 })
