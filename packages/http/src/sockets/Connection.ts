@@ -3,6 +3,7 @@ import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/ag
 import { type Duration, Effect, Exit, Mailbox, Stream } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
+import { givesBackFrom } from "../server/listener/LentBody.js"
 import { SocketClosed } from "./closing.js"
 import { arrived } from "./heartbeat.js"
 import { readLent } from "./lentReads.js"
@@ -28,6 +29,8 @@ export interface Connection {
   readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
   /** Has the client wait, or go on. For `listen`. */
   readonly pause: (isPaused: boolean) => void
+  /** Returns what to call once `send` has sent bytes, which gives lent memory back. Undefined where the host's connection may keep them. */
+  readonly givesBack: (bytes: Uint8Array) => (() => void) | undefined
   /** Ends the handler, and closes the socket as if the handler had ended so. */
   readonly end: (exit: Exit.Exit<void, unknown>) => void
 }
@@ -142,6 +145,7 @@ export const open = (
       writeTogether(connection, payloadsOf(binaryFrames(pieces, client !== undefined).frames), sent)
     },
     tell: (text) => webSocket.send(text),
+    givesBack: (bytes) => (connection === undefined ? undefined : givesBackFrom(connection)(bytes)),
     end,
     pause: (isPaused) => {
       if (isPaused) webSocket.pause()

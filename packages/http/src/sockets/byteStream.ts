@@ -9,7 +9,7 @@ import type { Connection } from "./Connection.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
 /** The connection of a session, or the bytes of a stream without one. */
-export interface ByteSocket extends Transport {
+export interface ByteSocket extends Transport, Pick<Connection, "givesBack"> {
   /** The client's bytes, with back-pressure, in place of `receive`. */
   readonly incoming: Stream.Stream<Uint8Array, TransportError>
   /** Ends the handler, and closes the socket as if the handler had ended so. */
@@ -22,7 +22,7 @@ const broken = (cause: unknown) => new TransportError({ cause })
 
 /** The stream of bytes that binary messages of a connection carry. A text message closes with 1003. */
 const byteSocketOf = (connection: Connection): ByteSocket => {
-  const { end, listen, send, write } = connection
+  const { end, givesBack, listen, send, write } = connection
   let hasIntruded = false
   const pausesAfter = makePauses()
   const pausesTurnAfter = makePauses(0)
@@ -51,6 +51,7 @@ const byteSocketOf = (connection: Connection): ByteSocket => {
     listen: listening,
     receive: (take) => Effect.async((resume) => listening(take, resume)),
     end,
+    givesBack,
     // What is sent until the end of the turn needs one write to the connection
     send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
     soon: (run) => void setImmediate(run),

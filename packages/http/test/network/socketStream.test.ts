@@ -26,6 +26,7 @@ const aConnection = () => {
     listen: () => undefined,
     receive: () => Effect.never,
     pause: () => undefined,
+    givesBack: () => undefined,
     end: () => undefined
   })
   return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error), refuse: (why: SocketClosed) => (refusal = why) }
