@@ -112,6 +112,8 @@ const make = Effect.gen(function* () {
   const open = new Bag<OpenVisit>()
   let count = 0
   const logged = Lru.make<string, number>(rememberedVisitors)
+  /** The last outcome of each actor, by its name: requests with a kept admission have the same one. */
+  const outcomes = new WeakMap<Actor, { readonly app: VisitedApp; readonly code: number; readonly key: string }>()
   let ended = new Map<string, EndedVisits>()
 
   const record = (sessions: ReadonlyArray<AppSession>) =>
@@ -160,11 +162,19 @@ const make = Effect.gen(function* () {
 
   /** The name of an outcome, by which it is noted once in a while; undefined while the connection log shows it. */
   const unnoted = (app: VisitedApp, code: number, actor: Actor, now: number): string | undefined => {
+    const key = outcomeOf(app, code, actor)
+    const before = logged.get(key)
+    return before !== undefined && now - before < logInterval ? undefined : key
+  }
+
+  const outcomeOf = (app: VisitedApp, code: number, actor: Actor): string => {
+    const last = outcomes.get(actor)
+    if (last?.app === app && last.code === code) return last.key
     const user_id = isAnonymous(actor) ? null : actor.userId
     const user_agent = (actor.userAgent ?? "").slice(0, maximumUserAgent)
     const key = JSON.stringify([app.agent_id, user_id, actor.ip ?? null, user_agent, app.slug_or_port, code])
-    const before = logged.get(key)
-    return before !== undefined && now - before < logInterval ? undefined : key
+    outcomes.set(actor, { app, code, key })
+    return key
   }
 
   /** Notes in the connection log that an actor asked for an app, and the HTTP status of the outcome. */
