@@ -16,8 +16,10 @@ const maximumShare = 16
 
 /** Where what an answer says goes to. */
 export interface Receiver {
-  /** Names and values in turn. */
-  readonly head: (status: number, rawHeaders: ReadonlyArray<string>) => void
+  /** Names and values in turn. A head that repeats the one before on its connection is the same list. */
+  readonly head: (status: number, rawHeaders: ReadonlyArray<string>, isRepeated: boolean) => void
+  /** The head has come without a beginning of its body. */
+  readonly bare?: () => void
   /** A piece of the body, which is part of a larger buffer. Nothing follows the last one. Who is done with it may give it back (`Loans`). */
   readonly data: (bytes: Uint8Array, isLast: boolean) => void
   /** The answer is whole. Says whether the connection may carry another one. */
@@ -47,6 +49,27 @@ const trimmed = (value: string): string => {
 
 /** How the body ends. */
 type Framing = { readonly left: number } | "chunked" | "close"
+
+/** Characters of a head that is kept. */
+const maximumKept = 4_096
+
+/** The last head of a connection. Apps repeat most of theirs within a second. */
+export class LastHead {
+  private text = ""
+  private isHead = false
+  private head: Head | undefined
+
+  /** What the text says, and whether it is the same as before. */
+  read(text: string, isHead: boolean): { readonly head: Head | undefined; readonly isRepeated: boolean } {
+    if (this.head !== undefined && text === this.text && isHead === this.isHead) return { head: this.head, isRepeated: true }
+    const head = parsed(text, isHead)
+    const isKept = text.length <= maximumKept
+    this.text = isKept ? text : ""
+    this.isHead = isHead
+    this.head = isKept ? head : undefined
+    return { head, isRepeated: false }
+  }
+}
 
 interface Head {
   readonly status: number
@@ -116,10 +139,13 @@ export class AnswerReader {
   private heads = 0
   private trailers = 0
   private isKept = false
+  /** Whether the head was told from the bytes that are being read, and nothing behind it. */
+  private isBare = false
 
   constructor(
     private readonly isHead: boolean,
-    private readonly receiver: Receiver
+    private readonly receiver: Receiver,
+    private readonly last = new LastHead()
   ) {}
 
   /** Takes the next bytes of the connection. Those that are not passed on as pieces of the body are given back. */
@@ -130,6 +156,10 @@ export class AnswerReader {
     this.passed = 0
     let rest: Buffer | undefined = bytes
     while (rest !== undefined && rest.length > 0 && this.state !== "over") rest = this.step(rest)
+    if (this.isBare) {
+      this.isBare = false
+      if (this.state !== "over") this.receiver.bare?.()
+    }
     // Bytes that nothing has asked for
     if (this.state === "over" && rest !== undefined && rest.length > 0) this.isKept = false
     Loans.giveBack(chunk.buffer, isJoined ? chunk.length : chunk.length - this.passed)
@@ -228,7 +258,7 @@ export class AnswerReader {
       if (!isBegun(bytes, this.searched)) return this.fail(notHttp)
       return this.gather(bytes, headEnd.length - 1)
     }
-    const head = parsed(bytes.toString("latin1", 0, end), this.isHead)
+    const { head, isRepeated } = this.last.read(bytes.toString("latin1", 0, end), this.isHead)
     // No other protocol was asked for
     if (head === undefined || head.status === 101) return this.fail(notHttp)
     const rest = bytes.subarray(size)
@@ -243,7 +273,8 @@ export class AnswerReader {
       this.left = framing.left
       this.state = framing.left === 0 ? "over" : "length"
     }
-    this.receiver.head(status, rawHeaders)
+    this.isBare = true
+    this.receiver.head(status, rawHeaders, isRepeated)
     return rest
   }
 
@@ -266,6 +297,7 @@ export class AnswerReader {
   }
 
   private pass(piece: Buffer, isLast: boolean): void {
+    this.isBare = false
     if (piece.length * maximumShare < piece.buffer.byteLength) return this.receiver.data(Buffer.from(piece), isLast)
     this.passed += piece.length
     this.receiver.data(piece, isLast)

@@ -1,7 +1,7 @@
 /** Connections to apps that speak HTTP without TLS, for requests that are passed on without an effect. */
 import type { DirectStream } from "@atelier/core/network"
 import { type Clock, Effect, Exit, Runtime, Scope } from "effect"
-import { AnswerReader, type Receiver } from "./AnswerReader.js"
+import { AnswerReader, LastHead, type Receiver } from "./AnswerReader.js"
 import { failureOf } from "./AppConnections.js"
 import { AppFailed } from "./appReach.js"
 
@@ -31,6 +31,7 @@ export class PlainConnection {
   private isPaused = false
   private isReading = false
   private isOver = false
+  private readonly last = new LastHead()
   /** Since when it is unused, in milliseconds; undefined for one that has not been kept. */
   since: number | undefined
 
@@ -54,20 +55,25 @@ export class PlainConnection {
     if (this.isOver) return receiver.broken(brokenOff, false)
     this.hasAnswered = false
     this.receiver = receiver
-    this.reader = new AnswerReader(isHead, {
-      head: receiver.head,
-      data: receiver.data,
-      end: (isReusable) => {
-        this.leave()
-        this.over(this, isReusable && this.isOpen)
-        receiver.end(isReusable)
+    this.reader = new AnswerReader(
+      isHead,
+      {
+        head: receiver.head,
+        bare: () => receiver.bare?.(),
+        data: receiver.data,
+        end: (isReusable) => {
+          this.leave()
+          this.over(this, isReusable && this.isOpen)
+          receiver.end(isReusable)
+        },
+        fail: (message) => {
+          this.leave()
+          this.destroy()
+          receiver.fail(message)
+        }
       },
-      fail: (message) => {
-        this.leave()
-        this.destroy()
-        receiver.fail(message)
-      }
-    })
+      this.last
+    )
     this.stream.put(Buffer.from(head, "latin1"), (error) => {
       if (error !== undefined) this.broken(error)
     })

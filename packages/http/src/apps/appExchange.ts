@@ -33,7 +33,7 @@ const elsewhere = (location: string): Response =>
 
 /** Makes the exchange. It ends with the right to the app, and while the service drains. */
 export const appExchange = (
-  { headersOf, queryOf, requestOf }: AppMessages,
+  { headersOf, linesOf, pathOf, queryOf }: AppMessages,
   { placeOf, preflightAnswer }: Pick<AppPlaces, "placeOf" | "preflightAnswer">,
   { shown }: Pick<AppRefusals, "shown">,
   connections: KeptConnections
@@ -79,7 +79,8 @@ export const appExchange = (
             target,
             url,
             method: request.method,
-            ...requestOf(request, info, peer, app, url, query),
+            path: pathOf(app, url, query),
+            headers: linesOf(request, info, peer),
             body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
             framing: framingOf(request),
             upgrade: upgradeOf(request),

@@ -7,16 +7,17 @@ import { StreamRights } from "@atelier/core/access"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { Effect, Runtime } from "effect"
+import type { ServerResponse } from "node:http"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { givesBack } from "../server/listener/LentBody.js"
 import { Draining } from "../server/operate/Draining.js"
-import type { Passing } from "../server/pipeline/AppServer.js"
+import type { Admitted, Passing } from "../server/pipeline/AppServer.js"
 import type { AppMessages } from "./appMessages.js"
 import { idle } from "./appExchange.js"
 import { addedQuery } from "./appRequest.js"
 import { AppFailed, failureOf, openingPlain, placeKey } from "./appReach.js"
 import type { PlainConnection, PlainConnections } from "./PlainConnections.js"
-import { requestHead } from "./requestHead.js"
+import { headLines, requestHead } from "./requestHead.js"
 
 /** Bytes that wait for a client above which its app waits too: more than a read brings, whose pieces leave in one write. */
 const maximumUnsent = 128 * 1024
@@ -35,19 +36,46 @@ const passableBy =
     app.path !== "" &&
     addedQuery(url, app.path, queryOf(app.query)) === ""
 
-export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, connections: PlainConnections) =>
+/** Makes the head of a request as the app gets it; undefined where it cannot be one. */
+const headBy =
+  ({ linesOf, pathOf, queryOf }: AppMessages) =>
+  ({ admission, app, info, known, peer, request }: Admitted): string | undefined => {
+    const lines = known?.forApp ?? headLines(linesOf(request, info, peer))
+    if (known !== undefined) known.forApp = lines
+    return requestHead(request.method, pathOf(app, admission.url, queryOf(app.query)), lines)
+  }
+
+/** Returns how an app waits until its client takes more, and how to listen to the client no longer. Few requests wait. */
+const waitingFor = (client: ServerResponse, connection: () => PlainConnection | undefined) => {
+  const drained = (): void => connection()?.resume()
+  let isWaiting = false
+  return {
+    wait: (): void => {
+      connection()?.pause()
+      if (!isWaiting) client.on("drain", drained)
+      isWaiting = true
+    },
+    leave: (): void => {
+      if (isWaiting) client.off("drain", drained)
+    }
+  }
+}
+
+export const appPassing = (messages: AppMessages, connections: PlainConnections) =>
   Effect.gen(function* () {
+    const { headersOf, queryOf } = messages
+    const headOf = headBy(messages)
     const rights = yield* StreamRights
     const draining = yield* Draining
     const visits = yield* AppVisits
     const dialer = yield* AgentDialer
     const clock = yield* Effect.clock
     const runtime = yield* Effect.runtime<never>()
-    const pass: Passing["pass"] = ({ admission, app, info, peer, request }, { again, end, failed, interrupted }) => {
+    const pass: Passing["pass"] = (admitted, { again, end, failed, interrupted }) => {
+      const { admission, app, info, request } = admitted
       const { actor, right, target, url } = admission
       const { method, response: client } = request
-      const asked = requestOf(request, info, peer, app, url, queryOf(app.query))
-      const head = requestHead(method, asked.path, asked.headers)
+      const head = headOf(admitted)
       if (head === undefined) return again()
       let connection: PlainConnection | undefined
       let giveUpOpening = (): void => undefined
@@ -71,7 +99,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
         leaveVisit()
         leaveDraining()
         client.off("close", closed)
-        if (hasAnswered) client.off("drain", drained)
+        leaveClient()
       }
       /** Leaves the request to another way, which has not been answered. */
       const leaveTo = (other: () => void): void => {
@@ -84,7 +112,7 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
         // Without an answer, unless that has been counted
         info.counted?.end(undefined)
       }
-      const drained = (): void => connection?.resume()
+      const { leave: leaveClient, wait } = waitingFor(client, () => connection)
       const cut = (): void => {
         connection?.destroy()
         release()
@@ -123,20 +151,20 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
       const sendOn = (opened: PlainConnection): void => {
         connection = opened
         opened.send(head, method === "HEAD", {
-          head: (status, rawHeaders) =>
+          head: (status, rawHeaders, isRepeated) =>
             sending(() => {
               hasAnswered = true
               info.counted?.end(status)
-              const headers = headersOf(rawHeaders, request, info, app, admission)
+              const headers = headersOf(rawHeaders, request, info, app, admission, isRepeated)
               if (app.address.access_method === "path") headers["x-content-type-options"] = "nosniff"
-              client.on("drain", drained).writeHead(status, headers)
-              // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
-              setImmediate(() => void (connection === undefined || hasBody || sending(() => client.flushHeaders())))
+              client.writeHead(status, headers)
             }),
+          // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
+          bare: () => void setImmediate(() => void (connection === undefined || hasBody || sending(() => client.flushHeaders()))),
           data: (bytes, isLast) => {
             hasBody = true
             if (isLast) last = bytes
-            else sending(() => void (client.write(bytes, whenSent(bytes)) || client.writableLength < maximumUnsent || opened.pause()))
+            else sending(() => void (client.write(bytes, whenSent(bytes)) || client.writableLength < maximumUnsent || wait()))
           },
           end: () => {
             connection = undefined
@@ -146,10 +174,11 @@ export const appPassing = ({ headersOf, queryOf, requestOf }: AppMessages, conne
           broken
         })
       }
-      const kept = connections.take(placeKey(admission))
+      const key = placeKey(admission)
+      const kept = connections.take(key)
       if (kept !== undefined) return sendOn(kept)
       const open = openingPlain({ idle, target, url }, { dialer, info, clock })
-      giveUpOpening = connections.open({ agentId: target.agent_id, key: placeKey(admission), open }, (opened) => {
+      giveUpOpening = connections.open({ agentId: target.agent_id, key, open }, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false
         else sendOn(opened)

@@ -4,7 +4,7 @@ import { LentBody } from "../server/listener/LentBody.js"
 import { AppFailed, failureOf } from "./appReach.js"
 import type { Answer, Exchange } from "./forward.js"
 import type { Opening, PlainConnection, PlainConnections } from "./PlainConnections.js"
-import { requestHead } from "./requestHead.js"
+import { headLines, requestHead } from "./requestHead.js"
 
 /** Waits for the head of the answer, whose body ends with the scope. */
 export const plainExchange = (
@@ -14,7 +14,7 @@ export const plainExchange = (
 ): Effect.Effect<Answer, AppFailed, Scope.Scope> =>
   Effect.async<Effect.Effect<Answer, AppFailed, Scope.Scope>>((resume) => {
     const settle = (answer: Effect.Effect<Answer, AppFailed, Scope.Scope>): void => resume(Effect.succeed(answer))
-    const head = requestHead(method, path, headers)
+    const head = requestHead(method, path, headLines(headers))
     if (head === undefined) return settle(new AppFailed({ message: "It cannot be asked so." }))
     let connection: PlainConnection | undefined
     let giveUpOpening = (): void => undefined

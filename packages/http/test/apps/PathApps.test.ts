@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { EventEmitter, once } from "node:events"
-import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
+import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import type { Socket } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
@@ -23,11 +23,16 @@ interface Answer {
 const send = (
   { url }: AgentServer,
   path: string,
-  { body, headers = {}, method = "GET" }: { method?: string; headers?: Record<string, string | Array<string>>; body?: string | Buffer } = {}
+  {
+    agent,
+    body,
+    headers = {},
+    method = "GET"
+  }: { method?: string; headers?: Record<string, string | Array<string>>; body?: string | Buffer; agent?: Agent } = {}
 ): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const sent = request({ hostname, port, path, method, headers: { host: "atelier.test", ...headers } }, (response) => {
+    const sent = request({ hostname, port, path, method, agent, headers: { host: "atelier.test", ...headers } }, (response) => {
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
       response.on("end", () =>
@@ -267,6 +272,38 @@ describeAgents("an app on a path", (server) => {
     const answer = await send(server(), `${base}/`, { headers: asOwner(server()) })
     const pairs = answer.headers["set-cookie"]?.map((cookie) => cookie.split(";", 1)[0])
     expect(pairs?.filter((pair) => !pair?.startsWith("service_signed_app_token="))).toStrictEqual(["=mine=1", "plain"])
+  })
+
+  it("gets each of many requests with one head on a connection, and no caller counts for another one", async () => {
+    const port = await webApp(echo)
+    const other = await webApp((_, response) => void response.end("other"))
+    const apps = [anApp({ slug: "web", url: `http://localhost:${port}` }), anApp({ slug: "web2", url: `http://localhost:${other}` })]
+    const agent = await server().anAgent({ apps })
+    await link(server(), agent)
+    const base = `/@${agent.owner.username}/${agent.workspace.name}.main/apps`
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => kept.destroy())
+    const member = await server().aMember()
+    const get = (path: string, token: string) =>
+      send(server(), `${base}${path}`, { headers: { cookie: `service_session_token=${token}; own=1` }, agent: kept })
+    const { token } = server().owner()
+    const ids = new Set<unknown>()
+    for (const path of ["/a", "/a", "/b?x=1", "/b?x=1&service_session_token=x", "/c%20/../d", "/a"]) {
+      const answer = await get(`/web${path}`, token)
+      const seen = echoed(answer)
+      // A wrong credential in the query is not rescued by another one, but counts after a cookie
+      expect([path, answer.status, seen.url, headersOf(seen, "cookie")]).toStrictEqual([
+        path,
+        200,
+        path.replace("&service_session_token=x", ""),
+        ["own=1"]
+      ])
+      ids.add(answer.headers["x-service-request-id"])
+    }
+    expect(ids.size).toBe(6)
+    expect((await get("/web2/a", token)).body).toBe("other")
+    expect((await get("/web/a", member.token)).status).toBe(404)
+    expect(echoed(await get("/web/a", token)).url).toBe("/a")
   })
 
   it("gets no token that is bound to a key, and no proof of the key", async () => {

@@ -6,6 +6,7 @@ import type { Forbidden, Unauthenticated } from "@atelier/core/platform"
 import type { AppTarget } from "@atelier/core/workspaces"
 import { Context, type Effect, type Scope } from "effect"
 import type { ServerResponse } from "node:http"
+import type { KnownHead } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import type { AppPath, noApp } from "../request/appPath.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
@@ -34,6 +35,8 @@ export interface Admitted {
   readonly peer: string
   readonly app: AppPath
   readonly admission: Admission
+  /** The head of the request, where it is kept for the next one. */
+  readonly known: KnownHead | undefined
 }
 
 /** How else a request ends that is passed on without an effect. One of them is called, once, and not after the head of an answer. */

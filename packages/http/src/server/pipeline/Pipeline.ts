@@ -14,6 +14,7 @@ import { randomUUID } from "node:crypto"
 import type { Route } from "../../contract/Route.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
+import { KnownHead } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
@@ -70,13 +71,22 @@ const preflight = ({ headers, method }: Request, path: string, cors: HttpSetting
 const infoReader = (settings: HttpSettings, isRecording: boolean) => {
   const readCredential = credentialReader(settings)
   const clientAddress = clientAddressOf(settings.trustedProxies)
-  return (request: Request, target: Target, peer: string, visit: Visit | undefined, app: AppPath | undefined): RequestInfo => ({
+  const credentialOf = (request: Request, target: Target, app: AppPath | undefined): string | undefined =>
+    (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query)
+  return (
+    request: Request,
+    target: Target,
+    peer: string,
+    visit: Visit | undefined,
+    app: AppPath | undefined,
+    known?: KnownHead
+  ): RequestInfo => ({
     id: visit?.requestId ?? Uuid.Uuid.make(flat(randomUUID()), { disableValidation: true }),
-    ip: visit?.ip ?? clientAddress(peer, request.headers),
+    ip: visit?.ip ?? known?.ip ?? clientAddress(peer, request.headers),
     userAgent: request.headers["user-agent"] ?? "",
     visit,
     path: target.path,
-    credential: (app && appCookieOf(request, app, settings.names)) ?? readCredential(request, target.query),
+    credential: known?.caller !== undefined && target.query === "" ? known.caller.credential : credentialOf(request, target, app),
     user: undefined,
     quota: undefined,
     unlimited: false,
@@ -182,16 +192,20 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     }
 
     /** Takes the same steps for a request to an app whose admission is kept, and begins nothing for others. */
-    const directByApp = (request: NodeRequest, peer: string, app: AppPath, outlet: DirectOutlet): boolean => {
+    const directByApp = (request: NodeRequest, peer: string, app: AppPath, same: KnownHead | undefined, outlet: DirectOutlet): boolean => {
       if (answerByApp === undefined || isTooLong(request)) return false
       const target = targetOf(request.url)
-      if (refusalByHead(request, target.path) !== undefined) return false
-      if (app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
-      const info = infoOf(request, target, peer, undefined, app)
-      const admission = answerByApp.admissionOf(request, info, app)
+      // An equal head was let through
+      if (same === undefined && refusalByHead(request, target.path) !== undefined) return false
+      if (same === undefined && app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
+      const info = infoOf(request, target, peer, undefined, app, same)
+      const known = same ?? KnownHead.keep(request.source, peer, app)
+      if (known !== undefined) known.ip = info.ip
+      if (known !== undefined && target.query === "") known.caller ??= { credential: info.credential, key: undefined }
+      const admission = answerByApp.admissionOf(request, info, app, known)
       if (admission === undefined) return false
       info.counted = count(request.method, appPath)
-      answerByApp.directly({ request, info, peer, app, admission }, responder(request, info), outlet)
+      answerByApp.directly({ request, info, peer, app, admission, known }, responder(request, info), outlet)
       return true
     }
 

@@ -1,6 +1,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, type Scope } from "effect"
+import type { KnownHead } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import type { RequestServices } from "../connection/RequestServices.js"
 import type { AppPath } from "../request/appPath.js"
@@ -95,8 +96,10 @@ export const appAnswer = (
       ),
 
     /** The admission of a request that may be answered without an effect. */
-    admissionOf: (request: NodeRequest, info: RequestInfo, app: AppPath): Admission | undefined => {
-      const key = isOwn(request, info) ? keyOf(request, info, app) : undefined
+    admissionOf: (request: NodeRequest, info: RequestInfo, app: AppPath, known: KnownHead | undefined): Admission | undefined => {
+      const caller = app.query === "" ? known?.caller : undefined
+      const key = isOwn(request, info) ? (caller?.key ?? keyOf(request, info, app)) : undefined
+      if (caller !== undefined) caller.key = key
       const kept = key === undefined ? undefined : holds(key)
       return kept !== undefined && mayPass(request, app, kept) ? kept : undefined
     },

@@ -3,6 +3,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { doneWith, type Forbidden, type Unauthenticated } from "@atelier/core/platform"
 import { Context, Effect, Exit, Option, type Scope } from "effect"
+import { KnownHead } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { RequestServices } from "../connection/RequestServices.js"
@@ -42,17 +43,21 @@ export const attempt = (make: () => App): App => {
   }
 }
 
-/** `directByApp` answers a request to an app, or begins nothing. */
+/** `directByApp` answers a request to an app, or begins nothing. It is told the head that is known of an earlier request to the same app. */
 export const entrances = (
   apps: AppServing | undefined,
   begin: (arrival: Arrival) => App,
-  directByApp: (request: NodeRequest, peer: string, app: AppPath, outlet: DirectOutlet) => boolean
+  directByApp: (request: NodeRequest, peer: string, app: AppPath, known: KnownHead | undefined, outlet: DirectOutlet) => boolean
 ) => {
   const direct: Direct = (request, outlet) => {
     if (apps?.visitOf(request) !== undefined) return false
-    const peer = request.source.socket.remoteAddress ?? ""
-    const named = apps?.appOf(request, peer)
-    if (named !== undefined && named !== noApp && directByApp(request, peer, named, outlet)) return true
+    const known = KnownHead.of(request.source)
+    const same = known?.appAt(request.url)
+    const peer = known?.peer ?? request.source.socket.remoteAddress ?? ""
+    const named = same ?? apps?.appOf(request, peer)
+    if (named !== undefined && named !== noApp) {
+      if (directByApp(request, peer, named, same === undefined ? undefined : known, outlet)) return true
+    }
     const services = new RequestServices().set(HttpServerRequest.HttpServerRequest.key, request)
     const answer = attempt(() => begin({ request, peer, named, visiting: undefined, services, isDirect: true }))
     const response = doneWith(answer)
