@@ -1,3 +1,4 @@
+import { Background } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -36,6 +37,18 @@ it("the service ends although its store does not, and says so", async () => {
   })
   await Promise.all([atelier.dispose(), atelier.dispose()])
   expect(lines).toContain("the service did not end within 100ms: gave up waiting for the store and the engines")
+})
+
+it("the service waits once for all loops whose statements are not answered", async () => {
+  const hanging = Effect.forEach(["one", "another", "a third"], (name) => Background.repeat(name, Effect.uninterruptible(Effect.never)))
+  const atelier = await Atelier.make({
+    accessUrl: "http://127.0.0.1:3000",
+    storage: Layer.merge(sqlite, Layer.scopedDiscard(hanging)),
+    logLevel: "none"
+  })
+  const begun = performance.now()
+  await atelier.dispose()
+  expect(performance.now() - begun).toBeLessThan(12_000)
 })
 
 it("a drain waits only if a client is connected or readiness was asked for", async () => {

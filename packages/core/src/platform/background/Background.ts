@@ -2,7 +2,21 @@
  * Work beside the requests that goes on until its scope closes. A failure or a defect of one turn is logged and counted, and ends nothing. Work that is
  * started in a transaction has no part in it.
  */
-import { Cause, Clock, type Duration, Effect, ExecutionStrategy, Exit, Fiber, FiberId, Option, Scope } from "effect"
+import {
+  Cause,
+  Clock,
+  Duration,
+  Effect,
+  ExecutionStrategy,
+  Exit,
+  Fiber,
+  FiberId,
+  FiberRef,
+  GlobalValue,
+  Layer,
+  Option,
+  Scope
+} from "effect"
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
@@ -36,17 +50,45 @@ export const logFailure = (message: string, cause: Cause.Cause<unknown>): Effect
 /** How long the end of a scope waits for work that cannot be interrupted, such as a statement that the store does not answer. */
 const endedWithin = "5 seconds"
 
+/** How long work has to end after other work of the same end has used up the time. */
+const moment = Duration.millis(250)
+
+/** What the work of one program shares at its end. */
+export interface Patience {
+  isEnding: boolean
+  /** Milliseconds that the end has waited for work that did not end. */
+  spent: number
+}
+
+const patience = GlobalValue.globalValue("@atelier/core/Background/patience", () =>
+  FiberRef.unsafeMake<Patience>({ isEnding: false, spent: 0 })
+)
+
+/**
+ * Has the work of a program waited for together once its end has begun: as long as for the first that does not end, and a quarter of a second for each further one. A store without
+ * an answer keeps many loops from their end, and scopes close one after the other.
+ */
+export const sharing = (shared: Patience): Layer.Layer<never> => Layer.scopedDiscard(Effect.locallyScoped(patience, shared))
+
+const waitFor = <A, E, R>(work: Effect.Effect<A, E, R>, duration: Duration.DurationInput, shared: Patience) =>
+  Effect.suspend(() => {
+    const time = shared.isEnding ? Duration.max(moment, Duration.subtract(duration, shared.spent)) : duration
+    return Effect.tap(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(work)), time), (ended) => {
+      if (Option.isNone(ended) && shared.isEnding) shared.spent += Duration.toMillis(time)
+    })
+  })
+
 /**
  * Waits for work for a time, and then interrupts it and leaves it to itself. `Effect.timeoutOption` alone waits for work that cannot be interrupted, such as a statement,
- * and in a finalizer for all work, because what a finalizer does cannot be interrupted.
+ * and in a finalizer for all work, because what a finalizer does cannot be interrupted. At the end of a program, the time is what is left of that which work shares (`sharing`).
  */
 export const leftAfter =
   (duration: Duration.DurationInput) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
-    Effect.timeoutOption(Effect.interruptible(Effect.disconnect(work)), duration)
+    Effect.flatMap(FiberRef.get(patience), (shared) => waitFor(work, duration, shared))
 
 /**
- * Starts work that the end of a scope interrupts. The scope waits five seconds for its end, or, if `holds` says so, for as long as it takes. After that the work is left, with a
+ * Starts work that the end of a scope interrupts. The scope waits at most five seconds for its end, or, if `holds` says so, for as long as it takes. After that the work is left, with a
  * line of the log: a statement without an answer must not keep what the scope releases next from its turn. Work that is started in a transaction has no part in it.
  */
 export const forkIn = <A, E, R>(
@@ -58,6 +100,7 @@ export const forkIn = <A, E, R>(
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       let isOver = false
+      const shared = yield* FiberRef.get(patience)
       // The scope of a process forgets work that has ended
       const own = yield* Scope.fork(scope, ExecutionStrategy.sequential)
       const over = Effect.suspend(() => {
@@ -68,7 +111,7 @@ export const forkIn = <A, E, R>(
       const left = logged(
         Effect.annotateLogs(Effect.logWarning("background work did not end in time, and is left to itself"), { work: name })
       )
-      const waited = Effect.flatMap(leftAfter(endedWithin)(Fiber.await(fiber)), (exit) => {
+      const waited = Effect.flatMap(waitFor(Fiber.await(fiber), endedWithin, shared), (exit) => {
         if (Option.isSome(exit)) return Effect.void
         return holds() ? Fiber.await(fiber) : left
       })
@@ -85,7 +128,7 @@ const forkScoped = <A, E, R>(
   holds?: () => boolean
 ): Effect.Effect<void, never, R | Scope.Scope> => Effect.flatMap(Effect.scope, (scope) => Effect.asVoid(forkIn(name, scope, work, holds)))
 
-/** Runs the last write of a scope. It has five seconds, after which it is left to itself. A failure is logged at the level debug. */
+/** Runs the last write of a scope. It has at most five seconds, after which it is left to itself. A failure is logged at the level debug. */
 export const lastly = <E, R>(write: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> =>
   write.pipe(leftAfter(endedWithin), Effect.sandbox, Effect.ignoreLogged)
 

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, Logger, Metric, Scope, TestClock } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Metric, Scope, TestClock } from "effect"
 import { Background } from "../../../src/platform/index.js"
 
 const lines: Array<string> = []
@@ -135,15 +135,15 @@ it.effect("the state of work says when its turns succeeded and failed, and by wh
   }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
 
-/** Closes a scope, and returns how many seconds that took. */
-const secondsOfClosing = (scope: Scope.CloseableScope) =>
+/** Closes a scope, and returns how many seconds that took, in steps of `step`. */
+const secondsOfClosing = (scope: Scope.CloseableScope, step = 1) =>
   Effect.gen(function* () {
     // As `Effect.scoped` does
     const closing = yield* Effect.fork(Effect.uninterruptible(Scope.close(scope, Exit.void)))
-    for (let seconds = 0; seconds < 100; seconds += 1) {
+    for (let seconds = 0; seconds < 100; seconds += step) {
       yield* TestClock.adjust(0)
       if (closing.unsafePoll() !== null) return seconds
-      yield* TestClock.adjust("1 second")
+      yield* TestClock.adjust(step * 1000)
     }
     return "for ever"
   })
@@ -174,6 +174,31 @@ it.effect("the end of a scope waits for work that holds what it has to give back
     )
     expect(yield* secondsOfClosing(scope)).toBe(20)
   })
+)
+
+it.effect("loops that are not answered and last writes wait together at the end of a program", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const answer = yield* Deferred.make<void>()
+    const written: Array<string> = []
+    const late = Effect.delay(
+      Effect.sync(() => void written.push("late")),
+      "6 seconds"
+    )
+    const shared = { isEnding: false, spent: 0 }
+    const program = Effect.gen(function* () {
+      yield* Effect.addFinalizer(() => Background.lastly(Effect.sync(() => void written.push("at once"))))
+      yield* Effect.addFinalizer(() => Background.lastly(Deferred.await(answer)))
+      yield* Effect.addFinalizer(() => Background.leftAfter("15 seconds")(late))
+      for (let count = 0; count < 3; count++) yield* Background.repeat("writing", Effect.uninterruptible(Deferred.await(answer)))
+    })
+    yield* Layer.buildWithScope(Layer.provide(Layer.scopedDiscard(program), Background.sharing(shared)), scope)
+    yield* TestClock.adjust("1 second")
+    shared.isEnding = true
+    // Five for the first loop, a quarter for each other one, six for the late write, and a quarter for the write without an answer
+    expect([yield* secondsOfClosing(scope, 0.25), written]).toStrictEqual([11.75, ["late", "at once"]])
+    yield* Deferred.succeed(answer, undefined)
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
 
 it.effect("the last write of a scope has five seconds", () =>

@@ -1,4 +1,5 @@
 /** How far the end of a service has come, for the log line of one that does not come to its end. */
+import { Background } from "@atelier/core/platform"
 import { Duration, Effect, Layer, type ManagedRuntime, type Scope } from "effect"
 
 /** What the end waits for, in its order. */
@@ -9,16 +10,21 @@ export interface Ending {
   readonly step: () => Step
   /** Notes a step as soon as all later additions to the scope have ended. */
   readonly comesTo: (step: Step) => Effect.Effect<void, never, Scope.Scope>
+  /** What the service's work shares once a step is noted. */
+  readonly patience: Background.Patience
 }
 
 export const make = (): Ending => {
   let current: Step = "requests and sockets"
+  const patience = { isEnding: false, spent: 0 }
   return {
     step: () => current,
+    patience,
     comesTo: (step) =>
       Effect.addFinalizer(() =>
         Effect.sync(() => {
           current = step
+          patience.isEnding = true
         })
       )
   }
