@@ -4,21 +4,20 @@
  */
 import { Background } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
-import { Deferred, Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
+import { Deferred, Effect, Exit, Option, Schedule, type Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { resolve } from "node:path"
 import { Worker } from "node:worker_threads"
 import { driverPath } from "./Driver.js"
 
+const work = "sqlite_checkpoints"
+
 /** Pages of a log that SQLite copies by itself: its default, and what it is told while the thread copies. The second bounds the log at 32 MiB if the thread is slow. */
 const ownPages = { alone: 1_000, beside: 8_192 }
 
-/** Bytes of a log that is worth the memory of a thread, about ten megabytes. Smaller ones are looked at again after a pause. */
+/** Bytes of a log that is worth the memory of a thread, about ten megabytes. Smaller ones, and one whose thread has failed, are looked at again after a pause. */
 const worthwhile = 4 * 2 ** 20
-const lookAgain = Duration.seconds(5)
-
-/** How long the thread may take to end. */
-const longestEnd = Duration.seconds(5)
+const lookAgain = "5 seconds"
 
 /**
  * The thread. It copies what was written since it last did, without keeping readers or writers waiting. It pauses for 10 milliseconds after a megabyte or more, and
@@ -69,8 +68,8 @@ const started = (driver: string, filename: string) =>
     })
     const end = (worker: Worker) =>
       Effect.sync(() => worker.postMessage("end", [])).pipe(
-        Effect.zipRight(Effect.exit(Deferred.await(ended))),
-        Effect.timeoutTo({ duration: longestEnd, onSuccess: () => undefined, onTimeout: () => void worker.terminate() })
+        Effect.zipRight(Background.lastly(Effect.exit(Deferred.await(ended)))),
+        Effect.zipRight(Effect.sync(() => void worker.terminate()))
       )
     yield* Effect.acquireRelease(start, end)
     yield* Effect.raceFirst(Deferred.await(ready), Deferred.await(ended))
@@ -86,8 +85,8 @@ const sizeOf = (file: string): Effect.Effect<number> =>
   )
 
 /**
- * Starts the thread once the log of a file has been long, until the scope closes. SQLite copies by itself before, and again after a failure of the thread, which is
- * logged.
+ * Starts the thread once the log of a file has been long, until the scope closes. SQLite copies by itself before, and between a failure of the thread, which is
+ * logged, and the next start.
  */
 export const checkpoints = (filename: string): Effect.Effect<void, never, Scope.Scope | SqlClient.SqlClient> =>
   Effect.gen(function* () {
@@ -103,5 +102,6 @@ export const checkpoints = (filename: string): Effect.Effect<void, never, Scope.
       yield* Effect.acquireRelease(setting(ownPages.beside), () => Effect.ignore(setting(ownPages.alone)))
       yield* ended
     })
-    yield* Background.once("sqlite_checkpoints", Effect.scoped(copying))
+    const tried = Background.each(work, [copying], Effect.scoped)
+    yield* Background.repeat(work, Effect.zipRight(tried, Effect.sleep(lookAgain)))
   })

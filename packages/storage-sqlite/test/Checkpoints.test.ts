@@ -1,8 +1,9 @@
 /** Copies of the write-ahead log into the database. */
+import { Background } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Schedule, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -42,6 +43,25 @@ it.scopedLive("a long log is copied by a thread until the database is closed", (
     yield* Scope.close(scope, Exit.void)
     expect(yield* Effect.promise(() => fs.readdir(join(file, "..")))).toStrictEqual(["a.db", "a.db-lock"])
   })
+)
+
+it.scopedLive("a thread that has failed is started again", () =>
+  Effect.gen(function* () {
+    const file = join(yield* aFolder, "a.db")
+    const sql = Context.get(yield* Layer.build(Sqlite.layer({ filename: file })), SqlClient.SqlClient)
+    const failed = () =>
+      Effect.map(Background.health, (works) => works.find(({ name }) => name === "sqlite_checkpoints")?.failed_items ?? 0)
+    const before = yield* failed()
+    yield* Effect.promise(() => fs.rename(file, `${file}-away`))
+    yield* sql`CREATE TABLE contents (content BLOB)`
+    yield* sql`INSERT INTO contents VALUES (zeroblob(${6 * 2 ** 20}))`
+    yield* Effect.repeat(failed(), { until: (count) => count > before, schedule: often })
+    yield* Effect.promise(() => fs.rename(`${file}-away`, file))
+    yield* Effect.repeat(sql`PRAGMA wal_autocheckpoint`, {
+      until: ([setting]) => setting?.["wal_autocheckpoint"] === 8192,
+      schedule: often
+    })
+  }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
 
 it.scopedLive("a long log is copied after the process has changed its directory", () =>
