@@ -4,7 +4,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Scope } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 
@@ -203,6 +203,39 @@ describe("indexes of a PostgreSQL database in use", () => {
       yield* ask(writer, "COMMIT")
       yield* Fiber.join(starting)
       expect(yield* names).toStrictEqual(["users_by_text", "workspaces_name_parts"])
+    })
+  )
+
+  it.scopedLive("of the parts of names are made by a server that is there when another one could not end them", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const client = yield* clientOf(url)
+      // The pauses of minutes are short
+      const real = Clock.make()
+      const clock = Object.assign(Clock.make(), {
+        sleep: (duration: Duration.Duration) => real.sleep(Duration.min(duration, "300 millis"))
+      })
+      const start = Effect.withClock(Layer.build(Postgres.layer({ url })), clock)
+      const isValid = Effect.map(
+        ask(client, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('users_by_text')"),
+        ({ rows }) => rows.map(({ indisvalid }) => indisvalid)
+      )
+      yield* Effect.scoped(start)
+      yield* ask(client, "DROP INDEX users_by_text")
+      const [writer, other] = yield* within(url, "UPDATE users SET name = name")
+      const first = yield* Scope.make()
+      const starting = yield* Effect.fork(Scope.extend(start, first))
+      yield* untilWaiting(other, "CREATE INDEX")
+      yield* start
+      yield* ask(
+        client,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX%' AND datname = current_database()"
+      )
+      yield* Fiber.join(starting)
+      yield* Scope.close(first, Exit.void)
+      expect(yield* isValid).toStrictEqual([false])
+      yield* ask(writer, "COMMIT")
+      yield* Effect.repeat(isValid, { until: ([valid]) => valid === true, schedule: Schedule.spaced("100 millis") })
     })
   )
 

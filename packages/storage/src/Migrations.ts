@@ -250,8 +250,11 @@ export const versionOf = Effect.gen(function* () {
 
 /** Makes what the migrations left out because the server lacked an extension. */
 export const complete = Effect.flatMap(Statements, (sql) =>
-  sql.dialect({ postgres: () => Trigrams.complete({ ...usersByText, ...workspacesByName }, indexesKey), sqlite: () => Effect.void })
+  sql.dialect({
+    postgres: () => Trigrams.complete({ create: { ...usersByText, ...workspacesByName }, key: indexesKey }),
+    sqlite: () => Effect.void
+  })
 )
 
 /** Migrates the store. Dies if it cannot, and for a store of a newer version. */
-export const layer = Layer.effectDiscard(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))
+export const layer = Layer.scopedDiscard(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))

@@ -1,6 +1,7 @@
 /** Indexes of trigrams on PostgreSQL. They need an extension, which servers may lack or keep from the owner of the database. */
+import { Background } from "@atelier/core/platform"
 import type { SqlError } from "@effect/sql"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { indexes } from "./Indexes.js"
 import { Statements } from "./Statements.js"
 
@@ -27,30 +28,53 @@ export const installed = Effect.gen(function* () {
   return yield* hasTrigrams
 })
 
-/** How long a start may be delayed by indexes that it can do without. */
-const madeWithin = "1min"
+/** How long a start may be delayed by indexes that it can do without, and how long a later attempt may take. */
+const madeWithin = { start: "1min", later: "10min" }
 
-/**
- * Makes the indexes that the migrations did not make because the extension was out of reach then. No write waits for it, and a start that cannot make them goes on: the next
- * one tries again. Of the processes that start together one makes them, and the others do not wait for it.
- */
-export const complete = (create: Readonly<Record<string, string>>, key: string): Effect.Effect<void, SqlError.SqlError, Statements> =>
+/** The pause before a later attempt. */
+const again = "5 minutes"
+
+interface Wanted {
+  /** The indexes by their names. */
+  readonly create: Readonly<Record<string, string>>
+  /** The lock of the process that changes indexes. */
+  readonly key: string
+}
+
+/** Makes the indexes that are lacking or that an attempt has left unfinished, unless another process does. Returns whether none was lacking. */
+const attempt = ({ create, key }: Wanted, within: string) =>
   Effect.gen(function* () {
     const sql = yield* Statements
     const names = Object.keys(create)
-    const lacking = sql`SELECT 1 FROM unnest(CAST(${names} AS text[])) AS wanted (name)
+    const lacking = yield* sql`SELECT 1 FROM unnest(CAST(${names} AS text[])) AS wanted (name)
       WHERE EXISTS (SELECT 1 FROM pg_opclass WHERE opcname = 'gin_trgm_ops' AND pg_opclass_is_visible(oid))
         AND NOT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)`
-    if ((yield* lacking).length === 0) return
+    if (lacking.length === 0) return true
     const make = Effect.gen(function* () {
       const [lock] = yield* sql<{ readonly is_ours: boolean }>`SELECT pg_try_advisory_lock(hashtextextended(${key}, 0)) AS is_ours`
       if (lock?.is_ours !== true) return
       yield* Effect.logInfo("the extension pg_trgm is there by now: the indexes that need it are made")
-      yield* sql.run(`SET statement_timeout = '${madeWithin}'`)
+      yield* sql.run(`SET statement_timeout = '${within}'`)
       yield* indexes(create).concurrently
     })
     const leave = Effect.forEach(["SELECT pg_advisory_unlock_all()", "RESET statement_timeout"], (text) => Effect.ignore(sql.run(text)))
     yield* Effect.catchAll(sql.session(Effect.ensuring(make, leave)), (error) =>
       Effect.logWarning("searches for a part of a name go on without an index: it could not be made", error)
     )
+    return false
+  })
+
+/**
+ * Makes the indexes that the migrations did not make because the extension was out of reach then. No write waits for it, and a start that cannot make them goes on. Of the
+ * processes that start together one makes them, and the others do not wait for it. Each of them looks again until all indexes are there: the one that makes them may end before.
+ */
+export const complete = (wanted: Wanted): Effect.Effect<void, SqlError.SqlError, Statements | Scope.Scope> =>
+  Effect.gen(function* () {
+    if (yield* attempt(wanted, madeWithin.start)) return
+    const looking = attempt(wanted, madeWithin.later).pipe(
+      Effect.catchAllCause((cause) => Effect.as(Background.logFailure("the indexes of trigrams could not be looked at", cause), false)),
+      Effect.delay(again),
+      Effect.repeat({ until: (isComplete) => isComplete })
+    )
+    yield* Background.once("trigram_indexes", looking)
   })
