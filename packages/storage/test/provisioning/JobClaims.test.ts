@@ -15,13 +15,14 @@ import {
   overflowNotice,
   type ProvisionerJob,
   JobLogRepository,
+  JobQueueRepository,
   ProvisionerJobRepository,
   ProvisionerJobs,
   untagged,
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Clock, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
+import { Chunk, Clock, Context, Deferred, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { whilePassing } from "../../../../test/store/time.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/records/jobs.js"
@@ -433,6 +434,19 @@ for (const [name, database] of databases) {
         expect(yield* statusOf(job)).toBe("pending")
         yield* pass(reaper, 1)
         expect(yield* statusOf(job)).toBe("failed")
+      })
+    )
+
+    it.effect("runs again after one whose statement was not answered for five minutes", () =>
+      Effect.gen(function* () {
+        const queue = yield* JobQueueRepository
+        const answer = yield* Deferred.make<ReadonlyArray<Uuid.Uuid>>()
+        const untouched = () => Effect.uninterruptible(Deferred.await(answer))
+        const { run } = yield* jobReaper
+        const running = yield* Effect.fork(Effect.provideService(run, JobQueueRepository, { ...queue, untouched }))
+        yield* TestClock.adjust("5 minutes")
+        expect(Option.isSome(yield* Fiber.poll(running))).toBe(true)
+        yield* Deferred.succeed(answer, [])
       })
     )
 

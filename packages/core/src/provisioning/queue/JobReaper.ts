@@ -1,5 +1,5 @@
 /** Ends jobs that no worker is handling. templates-and-provisioning.md §6.7. */
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Replicas } from "../../deployment/Replicas.js"
 import * as Background from "../../platform/background/Background.js"
@@ -36,7 +36,7 @@ const reaperSettling = Duration.minutes(1)
 /** Jobs of one run. */
 const batch = 10
 
-/** How long one run may take. */
+/** How long one run may take. A statement that is not answered is left after that: the next run asks another one. */
 const runLimit = Duration.minutes(5)
 
 /** Fails jobs that waited or ran for too long without a sign of life. Runs each `jobHangDetectorInterval`. */
@@ -59,8 +59,8 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ jobHangDetectorInterva
       return claims.reap(id, isPending ? pendingSince : runningSince, reason)
     })
   }).pipe(
-    Effect.timeout(runLimit),
-    Effect.catchTag("TimeoutException", () => Effect.logWarning("the reaper of jobs ran for too long"))
+    Background.leftAfter(runLimit),
+    Effect.flatMap((ended) => (Option.isSome(ended) ? Effect.void : Effect.logWarning("the reaper of jobs ran for too long")))
   )
   return { name: "job_reaper", every: jobHangDetectorInterval, run }
 })

@@ -11,6 +11,7 @@ import { TokenOffers } from "../../agents/credentials/TokenOffers.js"
 import { keptResources, type KeptResource } from "../../agents/resources/HandedOver.js"
 import { BuildResources } from "../../agents/resources/BuildResources.js"
 import type { Conflict } from "../../platform/Errors.js"
+import * as Background from "../../platform/background/Background.js"
 import { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { publish, Transactor } from "../../platform/store/Transactor.js"
@@ -146,7 +147,8 @@ const claimInput =
 /** Tells both owners of the hand-over, once the agents work with their new tokens. */
 const told = (before: WorkspaceDetails, owner_id: Uuid, use: ReadonlyArray<Effect.Effect<boolean>>) =>
   Effect.gen(function* () {
-    const used = yield* Effect.timeoutOption(Effect.all(use, { concurrency: "unbounded" }), usedWithin)
+    // The creation cannot be interrupted here, and a time alone would wait for the agents
+    const used = yield* Background.leftAfter(usedWithin)(Effect.all(use, { concurrency: "unbounded" }))
     if (!Option.exists(used, (all) => all.every((isUsed) => isUsed))) {
       yield* Effect.logWarning("an agent has not said that it works for its new owner; it does when it connects again")
     }
@@ -226,8 +228,8 @@ const make = Effect.gen(function* () {
   return {
     prepare: Traced.fn("HandOvers.prepare")(function* (prepared: PreparedBuild, workspace: Workspace) {
       const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-      const exit = yield* Effect.exit(Scope.extend(Effect.timeout(preparation(prepared, workspace), preparedWithin), scope))
-      if (Exit.isSuccess(exit) && exit.value !== undefined) return exit.value
+      const exit = yield* Effect.exit(Background.leftAfter(preparedWithin)(Scope.extend(preparation(prepared, workspace), scope)))
+      if (Exit.isSuccess(exit) && Option.isSome(exit.value) && exit.value.value !== undefined) return exit.value.value
       // The claim may still take the workspace, and build it
       yield* Scope.close(scope, Exit.void)
       // What fails here is told by the build that takes its place

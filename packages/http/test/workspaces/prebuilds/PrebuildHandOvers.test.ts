@@ -1,3 +1,4 @@
+import { AgentRepository } from "@atelier/core/agents"
 import { PrebuildRepository } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Schema } from "effect"
 import { existsSync, readdirSync } from "node:fs"
@@ -9,6 +10,9 @@ import { aTemplate } from "../../../../../test/http/templates.js"
 import { describeAgentsOn } from "../../agents/AgentServer.js"
 import { agentsOf, aPool, template, Workspace } from "./pool.js"
 
+/** Runs before the agent of a token is looked for. */
+let beforeToken = (): Promise<unknown> => Promise.resolve()
+
 /** Runs between the reconciliation's reading of the pool and its actions. */
 let afterReading = (): Promise<void> => Promise.resolve()
 
@@ -16,7 +20,13 @@ const paused = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>)
   Layer.map(database, (context) => {
     const repository = Context.get(context, PrebuildRepository)
     const existing = Effect.tap(repository.existing, () => Effect.promise(() => afterReading()))
-    return Context.add(context, PrebuildRepository, { ...repository, existing })
+    const agents = Context.get(context, AgentRepository)
+    const byToken = (hash: Uint8Array) =>
+      Effect.zipRight(
+        Effect.promise(() => beforeToken()),
+        agents.byToken(hash)
+      )
+    return context.pipe(Context.add(PrebuildRepository, { ...repository, existing }), Context.add(AgentRepository, { ...agents, byToken }))
   })
 
 const Entries = Schema.Struct({
@@ -117,6 +127,19 @@ describeAgentsOn(
       await pause(true)
       const now = (await server().call("GET", `/workspaces/${id}`, { token: owner() })).as(Workspace)
       expect(now.latest_build).toMatchObject({ build_number: 2, status: "running" })
+    })
+
+    once("wait two seconds for an agent that does not say that it works with its token", async () => {
+      await pause(false)
+      await readyPool()
+      await pause(true)
+      beforeToken = () => new Promise((resolve) => setTimeout(resolve, 9_000))
+      const begun = performance.now()
+      const created = await create("late")
+      const took = performance.now() - begun
+      beforeToken = () => Promise.resolve()
+      expect(created.latest_build).toMatchObject({ build_number: 2, status: "running" })
+      expect(took).toBeLessThan(7_000)
     })
   },
   {
