@@ -29,7 +29,7 @@ const maximumFailures = 100
 
 /**
  * Collects items and writes them together; the rest is written when the scope closes. After a write that dies, each half is written alone, and so on. An
- * item that cannot be written alone is lost, as is what fails after a hundred failures of one round; all are lost if the store is away.
+ * item that cannot be written alone is lost, as is what fails after a hundred failures of one round. What meets a store that is away waits for the next round.
  */
 export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -41,10 +41,20 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       const items = Array.from(waiting.values())
       waiting = new Map()
       let failures = 0
+      /** A newer item of the same key is in its place. */
+      const keep = (some: ReadonlyArray<A>): void => {
+        for (const item of some) {
+          const key = options.key(item)
+          if (waiting.size < options.capacity && !waiting.has(key)) waiting.set(key, item)
+        }
+      }
       const write = (some: ReadonlyArray<A>): Effect.Effect<void> =>
         Effect.catchAllCause(options.write(some), (cause) => {
           failures += 1
-          if (Option.isSome(storeUnavailable(cause))) return Effect.failCause(cause)
+          if (Option.isSome(storeUnavailable(cause))) {
+            keep(some)
+            return Effect.failCause(cause)
+          }
           if (some.length === 1 || failures >= maximumFailures) return Background.each(options.name, some, () => Effect.failCause(cause))
           const half = some.length >> 1
           return Effect.zipRight(

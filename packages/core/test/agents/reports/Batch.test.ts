@@ -74,11 +74,34 @@ it.effect("the last write of a store that does not answer is left after its time
   }).pipe(silent)
 )
 
-it.scoped("a store that is away is not asked for each item", () =>
+it.scoped("a store that is away is not asked for each item, and gets all once it is back", () =>
   Effect.gen(function* () {
-    const batch = yield* aBatch(() => Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" })))
+    let isAway = true
+    const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
+    const batch = yield* aBatch(() => (isAway ? away : Effect.void))
     for (const item of ["one", "two", "three"]) yield* batch.add(item)
     yield* TestClock.adjust("1 second")
     expect(batch.writes()).toBe(1)
+    yield* batch.add("two")
+    isAway = false
+    yield* TestClock.adjust("1 second")
+    expect(batch.written.flat().toSorted()).toStrictEqual(["one", "three", "two"])
+  }).pipe(silent)
+)
+
+it.scoped("items beyond those that may wait are not kept for a store that is away", () =>
+  Effect.gen(function* () {
+    let isAway = true
+    const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
+    const batch: { add?: (item: string) => Effect.Effect<boolean> } = {}
+    // Another item arrives while the statement runs
+    const arrives = Effect.suspend(() => batch.add?.("later") ?? Effect.void)
+    const { add, written } = yield* aBatch(() => (isAway ? Effect.zipRight(arrives, away) : Effect.void), 2)
+    batch.add = add
+    for (const item of ["one", "two"]) yield* add(item)
+    yield* TestClock.adjust("1 second")
+    isAway = false
+    yield* TestClock.adjust("1 second")
+    expect(written).toStrictEqual([["later", "one"]])
   }).pipe(silent)
 )
