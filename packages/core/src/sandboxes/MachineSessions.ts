@@ -101,7 +101,7 @@ const makeUnlogged = Effect.gen(function* () {
 
 /** The workspaces that are in use, and the report of them. */
 const makeUses = Effect.map(ActivityReports, (activity) => {
-  let used = new Map<AgentWorkspace["workspace_id"], Use>()
+  const used = new Map<AgentWorkspace["workspace_id"], Use>()
   return {
     /** Counts a request as a use until the scope ends. */
     use: (agent: AgentWorkspace) =>
@@ -115,16 +115,15 @@ const makeUses = Effect.map(ActivityReports, (activity) => {
         (known) => Effect.sync(() => void (known.open -= 1))
       ),
 
-    report: Effect.suspend(() => {
-      const reported = used
-      used = new Map(Array.from(reported).filter(([, { open }]) => open > 0))
-      return Effect.forEach(
-        reported,
-        ([id, { isPrebuilt }]) =>
-          Effect.zipRight(activity.markUsed(id), isPrebuilt ? Effect.void : activity.bump(id, { considerAutostart: true })),
-        { discard: true }
-      )
-    })
+    /** A use that could not be stored is reported the next time. */
+    report: Effect.suspend(() =>
+      Background.tryEach(Array.from(used), ([id, use]) => {
+        // Before the report: a use that begins and ends meanwhile is one of the next
+        if (use.open === 0) used.delete(id)
+        const told = Effect.zipRight(activity.markUsed(id), use.isPrebuilt ? Effect.void : activity.bump(id, { considerAutostart: true }))
+        return Effect.onError(told, () => Effect.sync(() => used.has(id) || used.set(id, use)))
+      })
+    ).pipe(Effect.flatMap(({ failure }) => failure))
   }
 })
 

@@ -1,10 +1,10 @@
 import { CurrentActor, testActor } from "@atelier/core/access"
-import { AgentRepository } from "@atelier/core/agents"
+import { ActivityReports, AgentRepository } from "@atelier/core/agents"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { MachineSessions } from "@atelier/core/sandboxes"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Scope, TestClock } from "effect"
 import { databases } from "../../../../test/store/databases.js"
 import { Statements } from "../../src/platform/Statements.js"
 import { agentServices } from "../agents/services.js"
@@ -69,6 +69,34 @@ for (const [name, database] of databases) {
         yield* Scope.close(second, Exit.void)
         yield* begin(sessions, "command")
       })
+    )
+
+    it.scoped("counts as use of a workspace after one whose use could not be stored, and is reported again", () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* Effect.all([anAgent, anAgent])
+        const bumped: Array<string> = []
+        let isRefused = true
+        const reports = yield* ActivityReports
+        const bump = (id: string) =>
+          Effect.suspend(() => (isRefused && id === first.workspace.id ? Effect.die("refused") : Effect.sync(() => void bumped.push(id))))
+        const sessions = yield* Effect.provideService(replica, ActivityReports, { ...reports, bump })
+        for (const { begin } of [first, second]) yield* Effect.scoped(begin(sessions, "command"))
+        yield* TestClock.adjust("31 seconds")
+        expect(
+          yield* until(
+            Effect.sync(() => bumped),
+            ({ length }) => length > 0
+          )
+        ).toStrictEqual([second.workspace.id])
+        isRefused = false
+        yield* TestClock.adjust("62 seconds")
+        expect(
+          yield* until(
+            Effect.sync(() => bumped),
+            ({ length }) => length > 1
+          )
+        ).toStrictEqual([second.workspace.id, first.workspace.id])
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
     )
 
     it.scoped("counts as use of the workspace", () =>
