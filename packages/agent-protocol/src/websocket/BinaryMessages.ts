@@ -57,13 +57,17 @@ export interface Options {
   readonly pass: (bytes: Uint8Array) => void
 }
 
+/** Where a head is gathered: all connections share it, since one of their own would take 300 bytes of each. */
+const head = new Uint8Array(maximumHead)
+const view = new DataView(head.buffer)
+
 /**
  * Takes binary messages that are one frame, and whose mask changes nothing, out of a connection's bytes in the pieces in which they come. Everything else is passed on as
  * it is: pings, texts, messages in several frames, and what breaks the protocol.
  */
 export class BinaryMessages {
-  private readonly head = new Uint8Array(maximumHead)
-  private readonly view = new DataView(this.head.buffer)
+  /** The begin of a head whose rest has not come. */
+  private partial: Uint8Array | undefined = undefined
   private gathered = 0
   private left = 0
   private isTaken = false
@@ -77,6 +81,8 @@ export class BinaryMessages {
   receive(chunk: Uint8Array): void {
     let offset = 0
     let ofHeads = 0
+    if (this.partial !== undefined) head.set(this.partial)
+    this.partial = undefined
     while (offset < chunk.length) {
       if (this.left > 0) {
         const from = offset
@@ -88,21 +94,22 @@ export class BinaryMessages {
       } else if (this.isOver) {
         return
       } else {
-        this.head[this.gathered++] = chunk[offset++] ?? 0
+        head[this.gathered++] = chunk[offset++] ?? 0
         ofHeads += 1
         if (this.gathered >= 2 && this.gathered === this.headLength) this.decide()
       }
     }
+    if (this.gathered > 0) this.partial = head.slice(0, this.gathered)
     Loans.giveBack(chunk.buffer, ofHeads)
   }
 
   private get lengthBytes(): number {
-    const length = this.view.getUint8(1) & 0x7f
+    const length = view.getUint8(1) & 0x7f
     return length < 126 ? 0 : length === 126 ? 2 : 8
   }
 
   private get isMasked(): boolean {
-    return this.view.getUint8(1) >= maskBit
+    return view.getUint8(1) >= maskBit
   }
 
   private get headLength(): number {
@@ -110,24 +117,26 @@ export class BinaryMessages {
   }
 
   private get length(): number {
-    if (this.lengthBytes === 0) return this.view.getUint8(1) & 0x7f
-    return this.lengthBytes === 2 ? this.view.getUint16(2) : this.view.getUint32(2) * 2 ** 32 + this.view.getUint32(6)
+    if (this.lengthBytes === 0) return view.getUint8(1) & 0x7f
+    return this.lengthBytes === 2 ? view.getUint16(2) : view.getUint32(2) * 2 ** 32 + view.getUint32(6)
   }
 
   /** Decides about the frame whose head has come. */
   private decide(): void {
-    const first = this.view.getUint8(0)
+    const first = view.getUint8(0)
     const code = first & 0x0f
     const { isMasked, length } = this
     // The mask is the end of the head
-    const changes = isMasked && this.view.getUint32(this.gathered - 4) !== 0
+    const changes = isMasked && view.getUint32(this.gathered - 4) !== 0
     const isImpossible = length > Number.MAX_SAFE_INTEGER
     this.isTaken = first === wholeBinary && !this.isFragmented && isMasked === this.options.isMasked && !changes && !isImpossible
-    if (!this.isTaken) this.options.pass(this.head.slice(0, this.gathered))
+    const passed = this.isTaken ? undefined : head.slice(0, this.gathered)
     if (code < closeCode) this.isFragmented = first < maskBit
     this.isOver = code === closeCode || isImpossible
     this.left = isImpossible ? 0 : length
     this.gathered = 0
+    // Last: what it calls may have another connection gather a head
+    if (passed !== undefined) this.options.pass(passed)
   }
 }
 
@@ -149,7 +158,12 @@ export const takeBinary = (
 ): boolean => {
   const [library, ...others] = source.listeners("data")
   if (library === undefined || others.length > 0) return false
-  const messages = new BinaryMessages({ ...options, pass: (bytes) => void library.call(source, bytes) })
+  // Field by field: V8 keeps a description of its own for what is spread
+  const messages = new BinaryMessages({
+    isMasked: options.isMasked,
+    take: options.take,
+    pass: (bytes) => void library.call(source, bytes)
+  })
   source.removeAllListeners("data")
   const take = (bytes: Uint8Array): void => messages.receive(bytes)
   source.on("data", take)

@@ -8,7 +8,8 @@ export const maximumBacklog = 256
 export class Backlog {
   private streams: Array<YamuxStream> = []
   private ended: SessionEnded | undefined = undefined
-  private readonly waiting = new Set<() => void>()
+  /** Replaced with each change: one caller waits, mostly, and a set takes 150 bytes of each session. */
+  private waiting: ReadonlyArray<() => void> = []
 
   /** Adds a stream, without a call of those that wait for one; false where too many wait. */
   add(stream: YamuxStream): boolean {
@@ -29,27 +30,33 @@ export class Backlog {
     for (let stream = this.streams.shift(); stream !== undefined; stream = this.streams.shift()) {
       if (stream.isBroken) continue
       stream.accept()
+      this.compact()
       return stream
     }
+    this.compact()
     return this.ended
+  }
+
+  /** An array keeps the room that it once had. */
+  private compact(): void {
+    if (this.streams.length === 0) this.streams = []
   }
 
   /** Calls `ready` once when there is a stream, or the end, which may be now. */
   await(ready: () => void): void {
     if (this.streams.length > 0 || this.ended !== undefined) return ready()
-    this.waiting.add(ready)
+    if (!this.waiting.includes(ready)) this.waiting = [...this.waiting, ready]
   }
 
   /** Calls `ready` no longer. */
   forget(ready: () => void): void {
-    this.waiting.delete(ready)
+    this.waiting = this.waiting.filter((other) => other !== ready)
   }
 
   /** Has all that wait look again: one alone might no longer want the stream. */
   wake(): void {
-    if (this.waiting.size === 0) return
-    const ready = [...this.waiting]
-    this.waiting.clear()
+    const ready = this.waiting
+    this.waiting = []
     for (const look of ready) look()
   }
 }

@@ -52,29 +52,40 @@ export type Event =
 
 const isType = (value: number): value is Type => value <= Type.GoAway
 
+/** Where a header is gathered: all decoders share it, since one of their own would take 300 bytes of each connection. */
+const gathering = new Uint8Array(headerLength)
+const gatheredView = new DataView(gathering.buffer)
+
 /** Finds frames in bytes chunked anyhow. It keeps at most a header: payloads are passed on as they come, whatever their announced length. */
 export class Decoder {
-  private readonly partial = new Uint8Array(headerLength)
-  private readonly view = new DataView(this.partial.buffer)
+  /** The begin of a header whose rest has not come. */
+  private partial: Uint8Array | undefined = undefined
   private gathered = 0
   private remaining = 0
   private invalid = false
 
   private header(): Event {
     this.gathered = 0
-    const version = this.view.getUint8(0)
-    const type = this.view.getUint8(1)
+    const version = gatheredView.getUint8(0)
+    const type = gatheredView.getUint8(1)
     if (version !== frameVersion || !isType(type)) {
       this.invalid = true
       return { _tag: "Invalid", message: version === frameVersion ? `unknown frame type ${type}` : `unknown version ${version}` }
     }
-    const header = { type, flags: this.view.getUint16(2), streamId: this.view.getUint32(4), length: this.view.getUint32(8) }
+    const header = {
+      type,
+      flags: gatheredView.getUint16(2),
+      streamId: gatheredView.getUint32(4),
+      length: gatheredView.getUint32(8)
+    }
     if (type === Type.Data) this.remaining = header.length
     return { _tag: "Header", header }
   }
 
   *decode(chunk: Uint8Array): Generator<Event, void> {
     let offset = 0
+    if (this.partial !== undefined) gathering.set(this.partial)
+    this.partial = undefined
     while (offset < chunk.length && !this.invalid) {
       if (this.remaining > 0) {
         const bytes = chunk.subarray(offset, offset + this.remaining)
@@ -83,12 +94,13 @@ export class Decoder {
         yield { _tag: "Payload", bytes, last: this.remaining === 0 }
       } else {
         const bytes = chunk.subarray(offset, offset + headerLength - this.gathered)
-        this.partial.set(bytes, this.gathered)
+        gathering.set(bytes, this.gathered)
         this.gathered += bytes.length
         offset += bytes.length
         Loans.giveBack(chunk.buffer, bytes.length)
         if (this.gathered === headerLength) yield this.header()
       }
     }
+    if (this.gathered > 0) this.partial = gathering.slice(0, this.gathered)
   }
 }

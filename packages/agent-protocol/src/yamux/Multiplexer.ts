@@ -34,18 +34,25 @@ const pingFrame = (flags: number, value: number) => Frame.encode({ type: Frame.T
 const windowFrame = (flags: number, streamId: number) => Frame.encode({ type: Frame.Type.WindowUpdate, flags, streamId, length: 0 })
 
 export interface Settings {
+  /** `client` is the connecting side. */
   readonly role: "client" | "server"
-  /** Streams of the peer open at a time. */
-  readonly maxStreams: number
-  /** Received bytes held over all streams until they are read. */
-  readonly maxUnreadBytes: number
-  /** Those of them that streams of the peer may hold. */
-  readonly maxUnreadOfPeer: number
+  /** Streams of the peer open at a time; further ones are reset. 1024 by default. */
+  readonly maxStreams?: number
+  /** Received bytes held over all streams until they are read; the stream that exceeds it is reset. 32 MiB by default. */
+  readonly maxUnreadBytes?: number
+  /** Those of them that streams of the peer may hold. All by default. */
+  readonly maxUnreadOfPeer?: number
+}
+
+/** The session that a multiplexer belongs to. */
+export interface Host {
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
   /** Called when the peer lets answers pile up unread. */
-  readonly onOverflow: () => void
+  readonly overflow: () => void
 }
+
+const defaults = { maxStreams: 1024, maxUnreadBytes: 32 * 1024 * 1024 } as const
 
 /** No stream whose data is arriving. */
 const nothing = { stream: undefined, fin: false } as const
@@ -55,10 +62,10 @@ export class Multiplexer implements StreamHost {
   readonly outbox = new Outbox()
   /** Where streams of the peer wait to be accepted. */
   readonly backlog = new Backlog()
-  readonly now: () => number
   private readonly decoder = new Frame.Decoder()
-  private readonly streams = new Map<number, YamuxStream>()
-  private readonly pings = new Map<number, Deferred.Deferred<void, SessionEnded>>()
+  /** There while there are any, as the pings: an idle session is kept for each agent, and an empty map takes 200 bytes. */
+  private streams: Map<number, YamuxStream> | undefined = undefined
+  private pings: Map<number, Deferred.Deferred<void, SessionEnded>> | undefined = undefined
   /** Made when an opener has to wait, which few sessions meet. */
   private answered: Effect.Latch | undefined = undefined
   private readonly parity: number
@@ -82,10 +89,24 @@ export class Multiplexer implements StreamHost {
   /** The stream whose data is arriving, and whether it ends with it. */
   private receiving: { readonly stream: YamuxStream | undefined; readonly fin: boolean } = nothing
 
-  constructor(private readonly settings: Settings) {
-    this.now = settings.now
+  constructor(
+    private readonly settings: Settings,
+    private readonly host: Host
+  ) {
     this.nextId = settings.role === "client" ? 1 : 2
     this.parity = this.nextId % 2
+  }
+
+  now(): number {
+    return this.host.now()
+  }
+
+  private get maxUnreadBytes(): number {
+    return this.settings.maxUnreadBytes ?? defaults.maxUnreadBytes
+  }
+
+  private get maxUnreadOfPeer(): number {
+    return this.settings.maxUnreadOfPeer ?? this.maxUnreadBytes
   }
 
   /** Why the session is over, once it is. */
@@ -130,7 +151,7 @@ export class Multiplexer implements StreamHost {
   private onPing({ flags, length }: Frame.Header): undefined {
     if ((flags & Frame.Flag.SYN) !== 0) this.send(pingFrame(Frame.Flag.ACK, length))
     else {
-      const reply = this.pings.get(length)
+      const reply = this.pings?.get(length)
       if (reply !== undefined) Deferred.unsafeDone(reply, Exit.void)
     }
   }
@@ -146,7 +167,7 @@ export class Multiplexer implements StreamHost {
     const has = (flag: number) => (flags & flag) !== 0
     const isData = type === Frame.Type.Data
     if (has(Frame.Flag.SYN) && !this.mayOpen(streamId)) return this.breach(`stream ${streamId} cannot be opened`)
-    const stream = has(Frame.Flag.SYN) ? this.opened(streamId) : this.streams.get(streamId)
+    const stream = has(Frame.Flag.SYN) ? this.opened(streamId) : this.streams?.get(streamId)
     this.receiving = stream !== undefined && isData && length > 0 ? { stream, fin: has(Frame.Flag.FIN) } : nothing
     if (stream === undefined) return undefined
     if (isData && !stream.admit(length)) return this.breach(`${length} bytes exceed the window of stream ${streamId}`)
@@ -164,17 +185,17 @@ export class Multiplexer implements StreamHost {
   }
 
   private mayOpen(streamId: number): boolean {
-    return streamId !== 0 && !this.isOurs(streamId) && !this.streams.has(streamId)
+    return streamId !== 0 && !this.isOurs(streamId) && this.streams?.has(streamId) !== true
   }
 
   /** The peer opens a stream; none where there are too many. */
   private opened(streamId: number): YamuxStream | undefined {
     const stream = new YamuxStream(streamId, this, false)
-    if (this.refusing || this.theirs >= this.settings.maxStreams || !this.backlog.add(stream)) {
+    if (this.refusing || this.theirs >= (this.settings.maxStreams ?? defaults.maxStreams) || !this.backlog.add(stream)) {
       this.send(windowFrame(Frame.Flag.RST, streamId))
       return undefined
     }
-    this.streams.set(streamId, stream)
+    this.keep(stream)
     this.theirs += 1
     return stream
   }
@@ -191,9 +212,14 @@ export class Multiplexer implements StreamHost {
     const stream = new YamuxStream(this.nextId, this, true)
     this.nextId += 2
     this.unanswered += 1
-    this.streams.set(stream.id, stream)
+    this.keep(stream)
     this.send(windowFrame(Frame.Flag.SYN, stream.id))
     return stream
+  }
+
+  private keep(stream: YamuxStream): void {
+    this.streams ??= new Map()
+    this.streams.set(stream.id, stream)
   }
 
   get whenAnswered(): Effect.Effect<void> {
@@ -204,13 +230,17 @@ export class Multiplexer implements StreamHost {
   ping(reply?: Deferred.Deferred<void, SessionEnded>): number {
     const value = this.nextPing
     this.nextPing = value === maximumPingValue ? 0 : value + 1
-    if (reply !== undefined) this.pings.set(value, reply)
+    if (reply !== undefined) {
+      this.pings ??= new Map()
+      this.pings.set(value, reply)
+    }
     this.send(pingFrame(Frame.Flag.SYN, value))
     return value
   }
 
   forgetPing(value: number): void {
-    this.pings.delete(value)
+    this.pings?.delete(value)
+    if (this.pings?.size === 0) this.pings = undefined
   }
 
   /** Accepts no further streams, and says so. */
@@ -222,14 +252,14 @@ export class Multiplexer implements StreamHost {
   /** Breaks off the streams whose peer is overdue. */
   sweep(): void {
     const now = this.now()
-    for (const stream of this.streams.values()) stream.expire(now, acceptWithin, closeWithin)
+    for (const stream of this.streams?.values() ?? []) stream.expire(now, acceptWithin, closeWithin)
   }
 
   /** Ends every stream, ping and wait, and says GoAway as the last thing sent. */
   end(why: SessionEnded): void {
     this.ended = why
-    for (const stream of this.streams.values()) stream.break(why)
-    for (const reply of this.pings.values()) Deferred.unsafeDone(reply, Exit.fail(why))
+    for (const stream of this.streams?.values() ?? []) stream.break(why)
+    for (const reply of this.pings?.values() ?? []) Deferred.unsafeDone(reply, Exit.fail(why))
     this.backlog.end(why)
     this.answered?.unsafeOpen()
     this.send(goAwayFrame(goAwayCode[why.reason]))
@@ -245,11 +275,11 @@ export class Multiplexer implements StreamHost {
   }
 
   private add(frame: OutboxFrame): void {
-    if (!this.outbox.add(frame)) this.settings.onOverflow()
+    if (!this.outbox.add(frame)) this.host.overflow()
   }
 
   hold(bytes: number, streamId: number): boolean {
-    const { maxUnreadBytes, maxUnreadOfPeer } = this.settings
+    const { maxUnreadBytes, maxUnreadOfPeer } = this
     this.unread += bytes
     if (!this.isOurs(streamId)) {
       this.unreadOfPeer += bytes
@@ -259,7 +289,7 @@ export class Multiplexer implements StreamHost {
   }
 
   widen(bytes: number, streamId: number): boolean {
-    const { maxUnreadBytes, maxUnreadOfPeer } = this.settings
+    const { maxUnreadBytes, maxUnreadOfPeer } = this
     const ofPeer = this.isOurs(streamId) ? 0 : bytes
     // The other halves are for the windows that each stream begins with
     if (this.widened + bytes > maxUnreadBytes / 2 || this.widenedOfPeer + ofPeer > maxUnreadOfPeer / 2) return false
@@ -269,7 +299,8 @@ export class Multiplexer implements StreamHost {
   }
 
   forget(stream: YamuxStream): void {
-    if (!this.streams.delete(stream.id)) return
+    if (this.streams?.delete(stream.id) !== true) return
+    if (this.streams.size === 0) this.streams = undefined
     this.widened -= stream.widened
     if (this.isOurs(stream.id)) return
     this.widenedOfPeer -= stream.widened

@@ -32,7 +32,8 @@ export class Outbox {
   private frames: Array<Frame> = []
   private size = 0
   private hasEnded = false
-  private readonly waiting = new Set<() => void>()
+  /** Made when a stream has to wait, which few sessions meet. */
+  private waiting: Set<() => void> | undefined = undefined
   /** Whether a stream is being let on, and whether it has passed on during that. */
   private isPassing = false
   private hasPassedOn = false
@@ -44,8 +45,9 @@ export class Outbox {
    * when it adds no more. Returns how to wait no longer.
    */
   whenRoom(go: () => void): () => void {
-    this.waiting.add(go)
-    return () => void this.waiting.delete(go)
+    const waiting = (this.waiting ??= new Set())
+    waiting.add(go)
+    return () => void waiting.delete(go)
   }
 
   /** Lets the stream that has waited longest add data, if there is room. */
@@ -57,9 +59,9 @@ export class Outbox {
     try {
       while (this.hasPassedOn || this.hasEnded) {
         this.hasPassedOn = false
-        const [first] = this.hasRoom || this.hasEnded ? this.waiting : []
+        const [first] = this.hasRoom || this.hasEnded ? (this.waiting ?? []) : []
         if (first === undefined) return
-        this.waiting.delete(first)
+        this.waiting?.delete(first)
         first()
       }
     } finally {
@@ -108,6 +110,8 @@ export class Outbox {
       bytes += size
     }
     const frames = this.frames.splice(0, count)
+    // An array keeps the room that it once had
+    if (this.frames.length === 0) this.frames = []
     this.size -= bytes
     this.passOn()
     return {

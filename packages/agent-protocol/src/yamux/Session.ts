@@ -1,8 +1,8 @@
 import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { concatenate } from "../ByteBuffer.js"
 import { type Transport, TransportError } from "../Transport.js"
-import { Multiplexer } from "./Multiplexer.js"
-import { sweepEvery, sweptScoped } from "./Sweeps.js"
+import { type Host, Multiplexer, type Settings } from "./Multiplexer.js"
+import * as Sweeps from "./Sweeps.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
 import type { YamuxStream } from "./YamuxStream.js"
 
@@ -12,20 +12,12 @@ const answerWithin = Duration.seconds(10)
 /** Sweeps that a peer which was asked for a sign of life may stay silent for. */
 const silentSweeps = 8
 
-export interface Options {
-  /** `client` is the connecting side. */
-  readonly role: "client" | "server"
+export interface Options extends Settings {
   /**
    * How long the peer may send nothing before it is asked for a sign of life; 5 seconds by default. The session ends 8 seconds later, unless
    * anything has arrived.
    */
   readonly keepAlive?: Duration.DurationInput
-  /** Streams of the peer open at a time; further ones are reset. 1024 by default. */
-  readonly maxStreams?: number
-  /** Received bytes held over all streams until they are read; the stream that exceeds it is reset. 32 MiB by default. */
-  readonly maxUnreadBytes?: number
-  /** Those of them that streams of the peer may hold. All by default. */
-  readonly maxUnreadOfPeer?: number
 }
 
 /** A connection carrying many streams. Closing the scope it was made in ends it, and every stream. */
@@ -70,8 +62,10 @@ const laterFork =
     Effect.runFork(Effect.withClock(effect, clock), { immediate: false })
 
 /** How pieces are sent: as the transport writes them, or else by its effect, joined. */
-const writeOver = ({ send, soon, write }: Transport, fork: RunFork) => {
-  if (write !== undefined) return { write, soon: soon ?? queueMicrotask, stop: Effect.void }
+const writeOver = ({ send, soon, write }: Transport, clock: Clock.Clock) =>
+  write === undefined ? sendOver(send, laterFork(clock)) : { write, soon: soon ?? queueMicrotask, stop: Effect.void }
+
+const sendOver = (send: Transport["send"], fork: RunFork) => {
   let sending: Fiber.RuntimeFiber<void, TransportError> | undefined
   return {
     write: (pieces: ReadonlyArray<Uint8Array>, done: (error?: TransportError) => void): void => {
@@ -90,7 +84,7 @@ const writeOver = ({ send, soon, write }: Transport, fork: RunFork) => {
 /** How a transport is listened to: as it calls back, or else by its effect. Returns how to listen no longer. */
 const listenTo = (
   { listen, receive }: Transport,
-  fork: RunFork,
+  clock: Clock.Clock,
   take: (bytes: Uint8Array) => void,
   ended: (exit: Exit.Exit<void, TransportError>) => void
 ): Effect.Effect<unknown> => {
@@ -98,7 +92,7 @@ const listenTo = (
     listen(take, ended)
     return Effect.void
   }
-  const receiving = fork(receive(take))
+  const receiving = laterFork(clock)(receive(take))
   receiving.addObserver(ended)
   return Effect.suspend(() => Fiber.interrupt(receiving))
 }
@@ -106,7 +100,7 @@ const listenTo = (
 const closing = (stream: YamuxStream) => Effect.addFinalizer(() => Effect.sync(() => stream.abandon()))
 
 /** A session without fibers of its own, unless its transport works by effects: what happens comes from the connection, or the sweep of all sessions. */
-class OpenSession implements Session {
+class OpenSession implements Session, Host, Sweeps.Swept {
   private readonly multiplexer: Multiplexer
   private readonly patience: number
   private over: Exit.Exit<void, SessionEnded> | undefined = undefined
@@ -128,26 +122,34 @@ class OpenSession implements Session {
   constructor(
     private readonly transport: Transport,
     options: Options,
-    clock: Clock.Clock,
-    private readonly fork: RunFork
+    private readonly clock: Clock.Clock
   ) {
-    this.patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(sweepEvery))
-    const maxUnreadBytes = options.maxUnreadBytes ?? 32 * 1024 * 1024
-    this.multiplexer = new Multiplexer({
-      role: options.role,
-      maxStreams: options.maxStreams ?? 1024,
-      maxUnreadBytes,
-      maxUnreadOfPeer: options.maxUnreadOfPeer ?? maxUnreadBytes,
-      // A change of the machine's clock must not make anything overdue
-      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000,
-      onOverflow: () => this.end(Exit.fail(doesNotRead))
-    })
-    this.transmit = writeOver(transport, fork)
+    this.patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(Sweeps.sweepEvery))
+    this.multiplexer = new Multiplexer(options, this)
+    this.transmit = writeOver(transport, clock)
     this.send()
-    this.stopListening = listenTo(transport, fork, this.receive, (exit) => this.end(Exit.mapError(exit, brokenConnection)))
+    this.stopListening = listenTo(
+      transport,
+      clock,
+      (bytes) => this.receive(bytes),
+      (exit) => this.end(Exit.mapError(exit, brokenConnection))
+    )
   }
 
-  private readonly receive = (bytes: Uint8Array): void => {
+  // A change of the machine's clock must not make anything overdue
+  now(): number {
+    return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
+  }
+
+  overflow(): void {
+    this.end(Exit.fail(doesNotRead))
+  }
+
+  died(defect: unknown): void {
+    this.end(Exit.die(defect))
+  }
+
+  private receive(bytes: Uint8Array): void {
     this.silence = 0
     const fatal = this.isDeaf ? undefined : this.multiplexer.receive(bytes)
     if (fatal === undefined) return
@@ -163,7 +165,7 @@ class OpenSession implements Session {
       if (this.multiplexer.outbox.isOver) this.wrote()
       return
     }
-    this.sendingSince = this.multiplexer.now()
+    this.sendingSince = this.now()
     this.transmit.write(batch.pieces, (error) => {
       this.sendingSince = undefined
       if (error !== undefined) {
@@ -185,7 +187,7 @@ class OpenSession implements Session {
 
   /** @internal Looks every second for what is overdue. */
   sweep(): void {
-    const overdue = this.sendingSince !== undefined && this.multiplexer.now() - this.sendingSince >= Duration.toMillis(answerWithin)
+    const overdue = this.sendingSince !== undefined && this.now() - this.sendingSince >= Duration.toMillis(answerWithin)
     this.multiplexer.sweep()
     this.silence += 1
     if (this.silence === this.patience) this.multiplexer.ping()
@@ -197,7 +199,7 @@ class OpenSession implements Session {
   end(exit: Exit.Exit<void, SessionEnded>): void {
     if (this.isEnding) return
     this.isEnding = true
-    this.fork(Effect.uninterruptible(this.shutDown(exit)))
+    laterFork(this.clock)(Effect.uninterruptible(this.shutDown(exit)))
   }
 
   private shutDown(exit: Exit.Exit<void, SessionEnded>): Effect.Effect<void> {
@@ -298,22 +300,19 @@ class OpenSession implements Session {
 export const make = (transport: Transport, options: Options): Effect.Effect<Session, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    const fork = laterFork(clock)
     const scope = yield* Effect.scope
     // `Effect.acquireRelease` would keep a copy of the fiber's references for each session
-    const session = yield* Effect.uninterruptible(
+    return yield* Effect.uninterruptible(
       Effect.suspend(() => {
-        const session = new OpenSession(transport, options, clock, fork)
-        const release = Effect.suspend(() => {
-          session.end(Exit.void)
-          return Effect.exit(session.closed)
-        })
-        return Effect.as(Scope.addFinalizer(scope, release), session)
+        const session = new OpenSession(transport, options, clock)
+        return Sweeps.begin(session).pipe(Effect.zipRight(Scope.addFinalizer(scope, released(session, clock))), Effect.as(session))
       })
     )
-    yield* sweptScoped(
-      () => session.sweep(),
-      (defect) => session.end(Exit.die(defect))
-    )
-    return session
+  })
+
+const released = (session: OpenSession, clock: Clock.Clock): Effect.Effect<unknown> =>
+  Effect.suspend(() => {
+    Sweeps.end(session, clock)
+    session.end(Exit.void)
+    return Effect.exit(session.closed)
   })
