@@ -35,6 +35,19 @@ interface Checked extends CheckedConnection {
   slot: number
 }
 
+/** Field by field: V8 keeps a description of its own for what is spread. */
+const checkedOf = ({ agentId, connectionId, ping, retire }: CheckedConnection): Checked => ({
+  agentId,
+  connectionId,
+  ping,
+  retire,
+  askedSince: undefined,
+  isAsked: false,
+  isStoring: false,
+  isOver: false,
+  slot: 0
+})
+
 /** Milliseconds whose connections are checked together. */
 const longestSlot = 1_000
 
@@ -162,30 +175,16 @@ export const makeChecks = (
 
     yield* Background.repeat("agent_connection_check", Effect.zipRight(wait, checkDue))
 
+    const begin = (checked: Checked, now: number) => (): (() => void) => {
+      plan(checked, now, period)
+      return () => {
+        checked.isOver = true
+        forget(checked)
+      }
+    }
+
     return {
       /** Checks a connection until the scope closes. */
-      check: (connection) =>
-        Effect.flatMap(monotonic, (now) => {
-          const { agentId, connectionId, ping, retire } = connection
-          // Field by field: V8 keeps a description of its own for what is spread
-          const checked: Checked = {
-            agentId,
-            connectionId,
-            ping,
-            retire,
-            askedSince: undefined,
-            isAsked: false,
-            isStoring: false,
-            isOver: false,
-            slot: 0
-          }
-          return acquired(() => {
-            plan(checked, now, period)
-            return () => {
-              checked.isOver = true
-              forget(checked)
-            }
-          })
-        })
+      check: (connection) => Effect.flatMap(monotonic, (now) => acquired(begin(checkedOf(connection), now)))
     }
   })

@@ -88,14 +88,20 @@ const apps = Remembered.make<BuildApp>(kept)
 const agents = Remembered.make<BuildAgent>(2 * kept)
 const resources = Remembered.make<BuildResource>(2 * kept)
 
+// The parts come first: V8 keeps a description of its own, of a kilobyte and more, for each object that has properties behind a spread
 const withStatuses = (app: WorkspaceApp, statuses: ReadonlyArray<AppStatus>): BuildApp =>
-  apps.get(app.id, [app, statuses], () => ({ ...app, statuses }))
+  apps.get(app.id, [app, statuses], () => ({ statuses, ...app }))
 
 const withParts = (agent: WorkspaceAgent, parts: Pick<BuildAgent, "apps" | "scripts" | "log_sources">): BuildAgent =>
-  agents.get(agent.id, [agent, parts.apps, parts.scripts, parts.log_sources], () => ({ ...agent, ...parts }))
+  agents.get(agent.id, [agent, parts.apps, parts.scripts, parts.log_sources], () => ({
+    apps: parts.apps,
+    scripts: parts.scripts,
+    log_sources: parts.log_sources,
+    ...agent
+  }))
 
 const withAgents = (resource: WorkspaceResource, agents: ReadonlyArray<BuildAgent>): BuildResource =>
-  resources.get(resource.id, [resource, agents], () => ({ ...resource, agents }))
+  resources.get(resource.id, [resource, agents], () => ({ agents, ...resource }))
 
 /** Agents with their parts, by display order, then name. */
 export const assembleAgents = (parts: AgentParts): ReadonlyArray<BuildAgent> => {
