@@ -1,8 +1,10 @@
 import { Effect, Runtime, RuntimeFlags } from "effect"
 import type { Session } from "../yamux/Session.js"
 import { SessionEnded } from "../yamux/YamuxError.js"
+import type { YamuxStream } from "../yamux/YamuxStream.js"
 import type { Router } from "./Router.js"
-import { ServedStream } from "./ServedStream.js"
+import type { RunCall } from "./ServedCall.js"
+import { ServedStream, type Serving } from "./ServedStream.js"
 import { Waiting } from "./Waiting.js"
 
 export interface Options {
@@ -20,6 +22,85 @@ export interface Served {
   readonly stop: Effect.Effect<void>
 }
 
+/** Runs the calls of all sessions that one runtime serves. */
+export const callsBy = <R>(runtime: Runtime.Runtime<R>): RunCall<R> =>
+  Runtime.runFork(Runtime.make({ ...runtime, runtimeFlags: RuntimeFlags.enable(runtime.runtimeFlags, RuntimeFlags.Interruption) }))
+
+/** The calls of one session. It is no closure: each connected agent has one. */
+class ServedSession<R> implements Served, Serving<R> {
+  readonly waiting: Waiting
+  /** Made with the first call. */
+  private open: Set<ServedStream<R>> | undefined = undefined
+  private isAccepting = false
+  private isStopped = false
+  private over: SessionEnded | undefined = undefined
+  private onEmpty: (() => void) | undefined = undefined
+
+  constructor(
+    private readonly session: Session,
+    readonly router: Router<R>,
+    private readonly options: Options,
+    readonly run: RunCall<R>,
+    private readonly ended: (why: SessionEnded) => void
+  ) {
+    this.waiting = new Waiting(options.maxWaitingBytes ?? defaults.maxWaitingBytes)
+    this.accept()
+  }
+
+  private get running(): number {
+    return this.open?.size ?? 0
+  }
+
+  private get mayAccept(): boolean {
+    return !this.isStopped && this.over === undefined && this.running < (this.options.concurrency ?? defaults.concurrency)
+  }
+
+  private readonly accept = (): void => {
+    // A stream that ends at once has the next one accepted
+    if (this.isAccepting) return
+    this.isAccepting = true
+    while (this.mayAccept) {
+      const stream = this.session.take(this.accept)
+      if (stream === undefined) break
+      if (stream instanceof SessionEnded) {
+        this.over = stream
+        break
+      }
+      this.serve(stream)
+    }
+    this.isAccepting = false
+    this.closed()
+  }
+
+  private serve(stream: YamuxStream): void {
+    const open = (this.open ??= new Set())
+    const served = new ServedStream(stream, this, () => {
+      stream.abandon()
+      open.delete(served)
+      this.accept()
+    })
+    open.add(served)
+    served.pump()
+  }
+
+  private closed(): void {
+    if (this.running > 0) return
+    this.onEmpty?.()
+    if (this.over === undefined || this.isStopped) return
+    this.isStopped = true
+    this.ended(this.over)
+  }
+
+  get stop(): Effect.Effect<void> {
+    return Effect.async((resume) => {
+      this.isStopped = true
+      this.onEmpty = () => resume(Effect.void)
+      for (const served of this.open ?? []) served.end()
+      this.closed()
+    })
+  }
+}
+
 /**
  * Serves all streams the peer of a session opens, at the same time, until the session is over or `stop`. Calls `ended` with why the session is over, when
  * no call runs any more. It takes no fiber while no call runs.
@@ -27,61 +108,10 @@ export interface Served {
 export const begin = <R>(
   session: Session,
   router: Router<R>,
-  { concurrency = defaults.concurrency, maxWaitingBytes = defaults.maxWaitingBytes }: Options,
-  runtime: Runtime.Runtime<R>,
+  options: Options,
+  run: RunCall<R>,
   ended: (why: SessionEnded) => void
-): Served => {
-  const interruptible = Runtime.make({ ...runtime, runtimeFlags: RuntimeFlags.enable(runtime.runtimeFlags, RuntimeFlags.Interruption) })
-  const serving = { router, run: Runtime.runFork(interruptible), waiting: new Waiting(maxWaitingBytes) }
-  const open = new Set<ServedStream<R>>()
-  let isAccepting = false
-  let isStopped = false
-  let over: SessionEnded | undefined
-  let onEmpty: (() => void) | undefined
-
-  const closed = (): void => {
-    if (open.size > 0) return
-    onEmpty?.()
-    if (over === undefined || isStopped) return
-    isStopped = true
-    ended(over)
-  }
-
-  const mayAccept = (): boolean => !isStopped && over === undefined && open.size < concurrency
-
-  const accept = (): void => {
-    // A stream that ends at once has the next one accepted
-    if (isAccepting) return
-    isAccepting = true
-    while (mayAccept()) {
-      const stream = session.take(accept)
-      if (stream === undefined) break
-      if (stream instanceof SessionEnded) {
-        over = stream
-        break
-      }
-      const served = new ServedStream(stream, serving, () => {
-        stream.abandon()
-        open.delete(served)
-        accept()
-      })
-      open.add(served)
-      served.pump()
-    }
-    isAccepting = false
-    closed()
-  }
-
-  accept()
-  return {
-    stop: Effect.async<void>((resume) => {
-      isStopped = true
-      onEmpty = () => resume(Effect.void)
-      for (const served of open) served.end()
-      closed()
-    })
-  }
-}
+): Served => new ServedSession(session, router, options, run, ended)
 
 /**
  * Serves all streams the peer of a session opens, at the same time, until the session is over. Fails with why, unless it ended normally; calls that
@@ -92,7 +122,7 @@ export const serveSession = <R>(session: Session, router: Router<R>, options: Op
     let stop: Effect.Effect<void> = Effect.void
     const served = Effect.async<void, SessionEnded>((resume) => {
       const over = (why: SessionEnded): void => resume(why.reason === "closed" ? Effect.void : Effect.fail(why))
-      stop = begin(session, router, options, runtime, over).stop
+      stop = begin(session, router, options, callsBy(runtime), over).stop
     })
     return Effect.ensuring(
       served,

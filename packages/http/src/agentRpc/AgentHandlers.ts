@@ -4,6 +4,7 @@ import {
   AgentLogs,
   AgentManifests,
   AgentReports,
+  type AgentReportsOfAgent,
   type AgentWorkspace,
   AppReports,
   MetadataReports,
@@ -23,6 +24,12 @@ import { subAgentCalls } from "./subAgentCalls.js"
 import { usageCalls } from "./usageCalls.js"
 import { answered } from "./values.js"
 
+/** What one connection of an agent remembers of its calls. Made when it is needed first: most connections are idle. */
+export class Memory {
+  reports: AgentReportsOfAgent | undefined = undefined
+  pushContextState: ReturnType<typeof makeContextState> | undefined = undefined
+}
+
 /** Makes the manifest of an agent, and the service for one connection of an agent that speaks a version of it. */
 export const maker = Effect.gen(function* () {
   const manifests = yield* AgentManifests
@@ -41,22 +48,18 @@ export const maker = Effect.gen(function* () {
 
   const serving = Router.perCall(AgentService)
 
-  const serviceOf = (agent: AgentWorkspace, version: Version.Version) => {
-    const pushContextState = makeContextState()
-    // Remembers what the connection has reported
-    const reports = agentReports.of(agent)
-    return serving(() => ({
+  const serviceOf = (agent: AgentWorkspace, version: Version.Version, memory: Memory) =>
+    serving(() => ({
       GetManifest: () => manifestOf(agent),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
         Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),
-      ...reportCalls({ agent, version, reports, logs, metadata }),
+      ...reportCalls({ agent, version, reports: () => (memory.reports ??= agentReports.of(agent)), logs, metadata }),
       ...usageCalls({ usage: usageReports.of(agent), resources: resourceReports.of(agent) }),
       ...appCalls(appReports.of(agent)),
       ...subAgentCalls(subAgents.of(agent)),
-      PushContextState: pushContextState
+      PushContextState: (request) => (memory.pushContextState ??= makeContextState())(request)
     }))
-  }
 
   return { manifestOf, serviceOf }
 })

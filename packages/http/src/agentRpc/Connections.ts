@@ -25,7 +25,7 @@ const displaced = new CloseSocket({ code: 1008, reason: "The agent has opened to
 
 /**
  * Counts connections of agents, each as long as its scope is open. One too many ends the agent's oldest: a connection that its network has lost must not keep it
- * out. `end` closes a connection.
+ * out. `end` closes a connection, and `ended` is called when its scope has closed.
  */
 export const makeConnections = () => {
   const open = new Map<Uuid.Uuid, Set<End>>()
@@ -49,9 +49,12 @@ export const makeConnections = () => {
     if (ends?.size === 0) open.delete(agent)
   }
 
-  return (agent: Uuid.Uuid, end: End): Effect.Effect<void, never, Scope.Scope> =>
+  return (agent: Uuid.Uuid, end: End, ended: () => void): Effect.Effect<void, never, Scope.Scope> =>
     acquired(() => {
       const own = begin(agent, end)
-      return () => over(agent, own)
+      return () => {
+        over(agent, own)
+        ended()
+      }
     })
 }

@@ -1,6 +1,6 @@
 /** What peers of the private network ask: relays, and how they find each other. agents-and-apps.md §15, §16. */
 import { Duration as ProtocolDuration, Router, type TailnetMessages, TailnetService } from "@atelier/agent-protocol"
-import { CurrentActor } from "@atelier/core/access"
+import { type Actor, CurrentActor } from "@atelier/core/access"
 import { Coordinator, issueResumeToken, type PeerPolicy, RelayMaps } from "@atelier/core/network"
 import { Encryption, type Uuid } from "@atelier/core/platform"
 import { OwnerWatches, type WorkspaceChanges, type WorkspaceStatus } from "@atelier/core/workspaces"
@@ -53,30 +53,29 @@ export const maker = Effect.gen(function* () {
   const watches = yield* OwnerWatches
   const encryption = yield* Encryption
   const serving = Router.perCall(TailnetService)
-  return ({ holder, id, policy }: Peer) =>
-    Effect.map(CurrentActor, (actor) => {
-      const updates = (owner: Uuid.Uuid) =>
-        watches
-          .changes(owner)
-          .pipe(
-            Stream.provideService(CurrentActor, actor),
-            Stream.mapBoth({ onFailure: ({ message }) => refusal(message), onSuccess: updateMessage })
-          )
-      const resumption = () => Effect.provideService(issueResumeToken(id, holder), Encryption, encryption)
+  return ({ holder, id, policy }: Peer, actor: Actor) => {
+    const updates = (owner: Uuid.Uuid) =>
+      watches
+        .changes(owner)
+        .pipe(
+          Stream.provideService(CurrentActor, actor),
+          Stream.mapBoth({ onFailure: ({ message }) => refusal(message), onSuccess: updateMessage })
+        )
+    const resumption = () => Effect.provideService(issueResumeToken(id, holder), Encryption, encryption)
 
-      return serving(() => ({
-        StreamDERPMaps: () => Stream.map(maps.changes, relayMapMessage),
-        Coordinate: coordinate(coordinator, id, policy),
-        PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
-        RefreshResumeToken: () =>
-          Effect.map(resumption(), ({ expires_at, refresh_in, token }) => ({
-            token,
-            refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
-            expires_at: timestampOf(expires_at)
-          })),
-        // An invalid id is answered by the end of the stream
-        WorkspaceUpdates: ({ workspace_owner_id }) =>
-          Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
-      }))
-    })
+    return serving(() => ({
+      StreamDERPMaps: () => Stream.map(maps.changes, relayMapMessage),
+      Coordinate: coordinate(coordinator, id, policy),
+      PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
+      RefreshResumeToken: () =>
+        Effect.map(resumption(), ({ expires_at, refresh_in, token }) => ({
+          token,
+          refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
+          expires_at: timestampOf(expires_at)
+        })),
+      // An invalid id is answered by the end of the stream
+      WorkspaceUpdates: ({ workspace_owner_id }) =>
+        Either.match(idOf("workspace_owner_id", workspace_owner_id), { onLeft: () => Stream.empty, onRight: updates })
+    }))
+  }
 })

@@ -40,15 +40,16 @@ export const makeTurns = ({ keptFor, places, waitsFor }: Limits = usual): Turns 
 
   /** Takes a place, and returns what gives it back. */
   const place = (): (() => void) => {
-    let isOver = false
+    let timer: NodeJS.Timeout | undefined
     const leave = (): void => {
-      if (isOver) return
-      isOver = true
+      if (timer === undefined) return
       clearTimeout(timer)
+      // What the connection keeps to the end
+      timer = undefined
       free += 1
       schedule()
     }
-    const timer = setTimeout(leave, keptFor)
+    timer = setTimeout(leave, keptFor)
     timer.unref()
     free -= 1
     return leave

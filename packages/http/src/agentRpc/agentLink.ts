@@ -65,51 +65,84 @@ const asAgentStream = (stream: ByteStream): AgentStream => ({
   direct: stream.direct
 })
 
-/** An agent's session, and what is known of the agent. */
-export interface LinkedSession {
-  readonly session: Session.Session
-  readonly offers: LinkOffer
+/** What a link asks the connection for that it belongs to. */
+export interface LinkOwner {
   /** The host key of the agent's workspace, which is read when SSH is asked for. */
   readonly hostKey: Effect.Effect<Redacted.Redacted>
   readonly renew: Renew
 }
 
-/** An agent's session as the service's dialer takes it, for as long as the scope is open. agents-and-apps.md §17. */
-export const agentLink = ({
-  hostKey,
-  offers: { streams, tokens },
-  renew,
-  session
-}: LinkedSession): Effect.Effect<RenewableLink, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const scope = yield* Effect.scope
-    /** Open again once another owner may have streams; undefined while it may. */
-    let suspended: Effect.Latch | undefined
-    /** The streams of the owner that there is now. */
-    let opened = new Set<ByteStream>()
-    const lost = Effect.matchEffect(session.closed, { onFailure: () => disconnected, onSuccess: () => disconnected })
+/** An agent's session as the service's dialer takes it, for as long as the scope is open. agents-and-apps.md §17. It is no closure: each connected agent has one. */
+export class SessionLink implements RenewableLink {
+  /** Open again once another owner may have streams; undefined while it may. */
+  private suspended: Effect.Latch | undefined = undefined
+  /** The streams of the owner that there is now. Made with the first one. */
+  private opened: Set<ByteStream> | undefined = undefined
 
-    /** Opens a stream that another owner may not keep. */
-    const openOwned = (asked: ReverseStream.Request) =>
-      Effect.gen(function* () {
-        if (suspended !== undefined) yield* Effect.raceFirst(suspended.await, lost)
-        const those = opened
-        const { id } = yield* CurrentRequest
-        const request = id === Uuid.nil ? asked : { ...asked, request_id: id }
-        const stream = yield* Effect.mapError(ReverseStream.open(session, request), unreachable)
-        if (those !== opened) return yield* handedOver
-        yield* Effect.acquireRelease(
-          Effect.sync(() => those.add(stream)),
-          () => Effect.sync(() => those.delete(stream))
-        )
-        return stream
-      })
+  constructor(
+    private readonly session: Session.Session,
+    private readonly offers: LinkOffer,
+    private readonly owner: LinkOwner,
+    private readonly scope: Scope.Scope
+  ) {}
 
-    /** Opens a stream for another token. What the agent and the service say on it is this process's to act on. */
-    const openOffer = Effect.gen(function* () {
+  open(port: number): Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope> {
+    const { streams, tokens } = this.offers
+    if (port === machinePort && streams < ReverseStream.machineVersion) return unable
+    if (sshClients.has(port) && streams < ReverseStream.sshVersion) return unable
+    if (port !== tokenPort)
+      return Effect.map(
+        Effect.flatMap(this.requestOf(port), (asked) => this.openOwned(asked)),
+        asAgentStream
+      )
+    if (tokens === 0) return withoutTokens
+    if (tokens >= TokenOffer.inPlaceVersion) return this.openOffer
+    return Effect.mapBoth(ReverseStream.open(this.session, { kind: "token" }), { onFailure: unreachable, onSuccess: asAgentStream })
+  }
+
+  get suspend(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.suspended ??= Effect.unsafeMakeLatch()
+      const before = this.opened ?? []
+      this.opened = undefined
+      return Effect.forEach(before, (stream) => stream.reset, { discard: true })
+    })
+  }
+
+  get resume(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.suspended?.unsafeOpen()
+      this.suspended = undefined
+    })
+  }
+
+  private get lost(): Effect.Effect<never, AgentUnreachable> {
+    return Effect.matchEffect(this.session.closed, { onFailure: () => disconnected, onSuccess: () => disconnected })
+  }
+
+  /** Opens a stream that another owner may not keep. */
+  private openOwned(asked: ReverseStream.Request): Effect.Effect<ByteStream, AgentUnreachable, Scope.Scope> {
+    return Effect.gen(this, function* () {
+      if (this.suspended !== undefined) yield* Effect.raceFirst(this.suspended.await, this.lost)
+      const those = (this.opened ??= new Set())
+      const { id } = yield* CurrentRequest
+      const request = id === Uuid.nil ? asked : { ...asked, request_id: id }
+      const stream = yield* Effect.mapError(ReverseStream.open(this.session, request), unreachable)
+      if (those !== this.opened) return yield* handedOver
+      yield* Effect.acquireRelease(
+        Effect.sync(() => those.add(stream)),
+        () => Effect.sync(() => those.delete(stream))
+      )
+      return stream
+    })
+  }
+
+  /** Opens a stream for another token. What the agent and the service say on it is this process's to act on. */
+  private get openOffer(): Effect.Effect<AgentStream, never, Scope.Scope> {
+    return Effect.gen(this, function* () {
       const [giver, own] = yield* streamPair
-      const passing = Effect.flatMap(Effect.mapError(ReverseStream.open(session, { kind: "token" }), unreachable), (stream) =>
-        TokenOffer.pass(own, asAgentStream(stream), renew)
+      const passing = Effect.flatMap(Effect.mapError(ReverseStream.open(this.session, { kind: "token" }), unreachable), (stream) =>
+        TokenOffer.pass(own, asAgentStream(stream), this.owner.renew)
       )
       // In the connection's scope: once the token is valid, the agent learns of it whatever becomes of the process that gives it
       yield* passing.pipe(
@@ -118,38 +151,16 @@ export const agentLink = ({
         Effect.interruptible,
         Effect.onExit(own.close),
         Effect.catchAll(({ message }) => Effect.logDebug(`an agent has not taken another token: ${message}`)),
-        Effect.forkIn(scope)
+        Effect.forkIn(this.scope)
       )
       return giver
     })
+  }
 
-    const requestOf = (port: number): Effect.Effect<ReverseStream.Request> => {
-      const client = sshClients.get(port)
-      return client === undefined
-        ? Effect.succeed(ownPorts[port] ?? { kind: "tcp", port })
-        : Effect.map(hostKey, (key) => ({ kind: "ssh", client, host_key: Redacted.value(key) }))
-    }
-
-    return {
-      open: (port) => {
-        if (port === machinePort && streams < ReverseStream.machineVersion) return unable
-        if (sshClients.has(port) && streams < ReverseStream.sshVersion) return unable
-        if (port === tokenPort) {
-          if (tokens === 0) return withoutTokens
-          if (tokens >= TokenOffer.inPlaceVersion) return openOffer
-          return Effect.mapBoth(ReverseStream.open(session, { kind: "token" }), { onFailure: unreachable, onSuccess: asAgentStream })
-        }
-        return Effect.map(Effect.flatMap(requestOf(port), openOwned), asAgentStream)
-      },
-      suspend: Effect.suspend(() => {
-        suspended ??= Effect.unsafeMakeLatch()
-        const before = opened
-        opened = new Set()
-        return Effect.forEach(before, (stream) => stream.reset, { discard: true })
-      }),
-      resume: Effect.sync(() => {
-        suspended?.unsafeOpen()
-        suspended = undefined
-      })
-    }
-  })
+  private requestOf(port: number): Effect.Effect<ReverseStream.Request> {
+    const client = sshClients.get(port)
+    return client === undefined
+      ? Effect.succeed(ownPorts[port] ?? { kind: "tcp", port })
+      : Effect.map(this.owner.hostKey, (key) => ({ kind: "ssh", client, host_key: Redacted.value(key) }))
+  }
+}

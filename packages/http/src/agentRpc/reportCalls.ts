@@ -17,7 +17,7 @@ import { answered, idOf, instantOf, named, refusal } from "./values.js"
 interface Needs {
   readonly agent: AgentWorkspace
   readonly version: Version.Version
-  readonly reports: AgentReportsOfAgent
+  readonly reports: () => AgentReportsOfAgent
   readonly logs: AgentLogs["Type"]
   readonly metadata: MetadataReports["Type"]
 }
@@ -30,7 +30,7 @@ export const reportCalls = ({ agent, logs, metadata, reports, version }: Needs) 
         if (lifecycle === undefined) return yield* refusal("lifecycle is required")
         const state = yield* named("state", AgentLifecycle.literals, lifecycle.state)
         const changed_at = yield* instantOf("changed_at", lifecycle.changed_at)
-        yield* answered(reports.lifecycle({ state, changed_at }))
+        yield* answered(reports().lifecycle({ state, changed_at }))
         return lifecycle
       }),
 
@@ -38,7 +38,7 @@ export const reportCalls = ({ agent, logs, metadata, reports, version }: Needs) 
       Effect.gen(function* () {
         if (startup === undefined) return yield* refusal("startup is required")
         yield* answered(
-          reports.startup({
+          reports().startup({
             version: startup.version,
             expanded_directory: startup.expanded_directory,
             subsystems: yield* Either.all(startup.subsystems.map((subsystem) => named("subsystem", AgentSubsystem.literals, subsystem))),
@@ -55,7 +55,7 @@ export const reportCalls = ({ agent, logs, metadata, reports, version }: Needs) 
         const ended_at = yield* instantOf("end", timing.end)
         if (started_at === undefined || ended_at === undefined) return yield* refusal("start and end are required")
         yield* answered(
-          reports.scriptCompleted({
+          reports().scriptCompleted({
             script_id: yield* idOf("script_id", timing.script_id),
             started_at,
             ended_at,

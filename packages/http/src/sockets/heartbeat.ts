@@ -1,11 +1,13 @@
 /** Signs of life of the other side of a WebSocket. */
 import type { Alarms } from "@atelier/core/platform"
-import { Effect, type Scope } from "effect"
+import { type Duration, Effect, type Scope } from "effect"
 import { WebSocket } from "ws"
 import type { Options } from "./WebSockets.js"
 
 /** The event by which a WebSocket tells that a piece of a message has come past it. */
 export const arrived = Symbol("arrived")
+
+const nothing = (): void => undefined
 
 /**
  * Asks the other side from time to time whether it is there, until the function that it returns is called. `lost` is called if nothing arrives then,
@@ -16,8 +18,14 @@ export const heartbeat = (
   webSocket: WebSocket,
   { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options,
   lost: () => void
+): (() => void) => (pingEvery === null ? nothing : beat(alarms, webSocket, { pingEvery, pongWithin }, lost))
+
+const beat = (
+  alarms: Alarms,
+  webSocket: WebSocket,
+  { pingEvery, pongWithin }: { readonly pingEvery: Duration.DurationInput; readonly pongWithin: Duration.DurationInput },
+  lost: () => void
 ): (() => void) => {
-  if (pingEvery === null) return () => undefined
   let pings = 0
   let isAsked = false
   const rest = (): (() => void) => {

@@ -24,9 +24,14 @@ interface Internals {
   readonly nextBuffer: symbol
 }
 
-const internalsOf = (socket: Socket): Internals | undefined => {
+/** Apart from what closures of the connection keep. */
+const symbolsOf = (socket: Socket, names: ReadonlyArray<string>): ReadonlyArray<symbol | undefined> => {
   const symbols = new Map(Object.getOwnPropertySymbols(socket).map((symbol) => [symbol.description, symbol]))
-  const [buffer, onRead, nextBuffer] = ["kBuffer", "kBufferCb", "kBufferGen"].map((name) => symbols.get(name))
+  return names.map((name) => symbols.get(name))
+}
+
+const internalsOf = (socket: Socket): Internals | undefined => {
+  const [buffer, onRead, nextBuffer] = symbolsOf(socket, ["kBuffer", "kBufferCb", "kBufferGen"])
   const handle: unknown = Reflect.get(socket, "_handle")
   if (typeof handle !== "object" || handle === null || buffer === undefined || onRead === undefined || nextBuffer === undefined)
     return undefined

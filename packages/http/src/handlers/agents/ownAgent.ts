@@ -4,7 +4,7 @@ import { CurrentActor, StreamRights } from "@atelier/core/access"
 import { AgentLogs, AgentManifests, AgentReinitialization, AgentSessions, AppReports, appState } from "@atelier/core/agents"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/externalAuth"
 import { GitSshKeys } from "@atelier/core/identity"
-import { acquired, Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
+import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Deferred, Effect, Exit } from "effect"
 import * as AgentConnection from "../../agentRpc/AgentConnection.js"
 import { makeConnections } from "../../agentRpc/Connections.js"
@@ -39,11 +39,10 @@ export const ownAgent = Handlers.group(contract.ownAgent, (handlers) =>
     const serveAgent = yield* AgentConnection.maker
     /** Begins what a connection carries. Outside of the handler, whose request and response each connection would keep for as long as it is open. */
     const beginConnection = (connection: AgentConnection.AgentConnection) =>
-      Effect.gen(function* () {
-        yield* acquired(() => connection.isStored)
-        yield* connected(connection.agent.agent_id, (why) => connection.socket.end(Exit.fail(why)))
-        yield* serveAgent(connection)
-      })
+      Effect.zipRight(
+        connected(connection.agent.agent_id, (why) => connection.socket.end(Exit.fail(why)), connection.isStored),
+        serveAgent(connection)
+      )
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
       Effect.gen(function* () {

@@ -141,7 +141,7 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
             )
             const token = Redacted.make(request.headers[header] ?? "")
             const [right, proxy] = yield* rightTo("workspace proxy", () => proxies.authenticate(token))
-            const service = yield* serviceOf({ id: yield* ids.next, holder: proxy.id, policy: everything })
+            const service = serviceOf({ id: yield* ids.next, holder: proxy.id, policy: everything }, yield* CurrentActor)
             return yield* coordinatorSocket(request, right, service)
           }).pipe(Effect.provideService(CurrentActor, SystemActor.workspaceProxy))
         )

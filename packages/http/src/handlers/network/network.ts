@@ -56,7 +56,7 @@ export const network = Handlers.group(contract.network, (handlers) =>
         yield* tunnels.refuseBrowserOnly
         yield* Effect.mapError(Version.negotiate(version === "" ? fallback : version), unsupportedVersion)
         const peer = yield* peerOf(resume_token, policy)
-        const service = yield* serviceOf(peer)
+        const service = serviceOf(peer, yield* CurrentActor)
         return yield* coordinatorSocket(request, right, service)
       })
 
