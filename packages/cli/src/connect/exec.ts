@@ -1,7 +1,8 @@
 /** `exec`, `ssh` and `sandbox run`. */
+import type { Client } from "@atelier/client"
 import { usage } from "../Failure.js"
 import type { Session } from "../Session.js"
-import { type ParameterInput, parametersOf } from "../workspaces/parameters.js"
+import { type ParameterInput, parametersOf, type ParameterValue } from "../workspaces/parameters.js"
 import { attached } from "./attached.js"
 import { reachSandbox } from "./reachSandbox.js"
 import { imageParameter, originOf } from "./sandboxOrigin.js"
@@ -77,6 +78,27 @@ interface SandboxInput extends Runs, ParameterInput {
   readonly keep: boolean
 }
 
+/** Refuses values of parameters that the template does not have. */
+const requireOfTemplate = async (
+  client: Client,
+  template: string,
+  given: ReadonlyArray<ParameterValue>,
+  session: Session
+): Promise<void> => {
+  if (given.length === 0) return
+  const { signal } = session
+  const [{ findTemplate }, { requireParameters }, { getUser }] = await Promise.all([
+    import("../workspaces/find.js"),
+    import("../workspaces/parameterNames.js"),
+    import("@atelier/client/users")
+  ])
+  const [{ active_version_id: version }, { id: owner }] = await Promise.all([
+    findTemplate(client, template, session),
+    getUser(client, { user: "me" }, { signal })
+  ])
+  await requireParameters(client, { version, owner, given }, session)
+}
+
 /** Milliseconds after which the service deletes a sandbox whose program is gone. */
 const usualTimeout = 3_600_000
 /** Milliseconds that the deletion may take to be queued. */
@@ -88,9 +110,11 @@ export const runSandbox = async (input: SandboxInput, session: Session): Promise
   const isTerminal = isOnTerminal(input, session)
   const env = variablesOf(input.env, session, isTerminal)
   const client = await session.liveClient(onLost(session, isTerminal))
-  const given = (await parametersOf(input)).map(({ name, value }) => [name, value] as const)
+  const given = await parametersOf(input)
   const { image, template } = await originOf(client, input.template, session)
-  const parameters = Object.fromEntries(image === undefined ? given : [[imageParameter, image], ...given])
+  const values = image === undefined ? given : [{ name: imageParameter, value: image }, ...given]
+  await requireOfTemplate(client, template, given, session)
+  const parameters = Object.fromEntries(values.map(({ name, value }) => [name, value]))
   const sandbox = await out.waiting(
     `Creating a sandbox of ${input.template}`,
     client.sandboxes.create(

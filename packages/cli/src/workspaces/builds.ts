@@ -39,13 +39,26 @@ export const continuing = async <A>(workspace: Workspace, session: Session, work
   }
 }
 
+/** Tells the user of startup scripts that have not succeeded: the workspace runs all the same. */
+const tellStartErrors = (workspace: Workspace, { out, program }: Session): void => {
+  for (const { lifecycle_state, name } of agentsOf(workspace)) {
+    if (lifecycle_state !== "start_error" && lifecycle_state !== "start_timeout") continue
+    const problem = lifecycle_state === "start_error" ? "has failed" : "takes longer than it may"
+    const place = `${workspace.owner_name}/${workspace.name}.${name}`
+    out.warn(`the startup script of the agent ${name} ${problem}. "${program} logs ${place} --only agent" shows its output.`)
+  }
+}
+
 /** Waits until commands can run in a workspace that is built, and returns it as it is then. */
-export const untilReady = async (client: Client, workspace: string, { out, signal }: Session): Promise<Workspace> => {
+export const untilReady = async (client: Client, workspace: string, session: Session): Promise<Workspace> => {
+  const { out, signal } = session
   const read = () => patiently(() => workspaces.getWorkspace(client, { workspace }, { signal }), signal)
   const built = await read()
   if (agentsOf(built).length === 0) return built
   await out.waiting("Waiting for the agent", client.sandboxes.get(workspace, { signal }))
-  return read()
+  const ready = await read()
+  tellStartErrors(ready, session)
+  return ready
 }
 
 export type Change = Parameters<typeof builds.createWorkspaceBuild>[1]["body"]

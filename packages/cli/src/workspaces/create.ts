@@ -7,6 +7,7 @@ import { exitCodes, Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { continuing, followBuild, untilReady } from "./builds.js"
 import { findTemplate } from "./find.js"
+import { requireParameters } from "./parameterNames.js"
 import { type ParameterInput, parametersOf, promptedParameters } from "./parameters.js"
 
 interface CreateInput extends ParameterInput {
@@ -83,10 +84,12 @@ export const create = async (input: CreateInput, session: Session): Promise<void
   const template = await templateOf(client, input, session)
   const version = await versionOf(client, template, input.templateVersion, session)
   const preset = await presetOf(client, version, input.preset, session)
+  const own = await parametersOf(input)
   const given = new Map((preset?.parameters ?? []).map((each) => [each.name, each.value]))
-  for (const each of await parametersOf(input)) given.set(each.name, each.value)
+  for (const each of own) given.set(each.name, each.value)
   const values = [...given].map(([each, value]) => ({ name: each, value }))
-  const owner = session.ask.canAsk ? (await users.getUser(client, { user }, { signal })).id : user
+  const owner = session.ask.canAsk || own.length > 0 ? (await users.getUser(client, { user }, { signal })).id : user
+  await requireParameters(client, { version, owner, given: own, others: preset?.parameters ?? [] }, session)
   const rich_parameter_values = await promptedParameters(client, { version, owner, given: values, isUpdate: false }, session)
   const body = {
     name,

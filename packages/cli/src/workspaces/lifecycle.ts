@@ -1,11 +1,13 @@
 /** `start`, `stop`, `restart`, `update`, `delete` and `rename`. */
 import type { Client, Workspace } from "@atelier/client"
+import * as builds from "@atelier/client/builds"
 import * as workspaces from "@atelier/client/workspaces"
 import { Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { beginBuild, continuing, followBuild, followDeletion, underWay, untilReady } from "./builds.js"
 import { findWorkspace } from "./find.js"
-import { parametersOf, type ParameterInput, promptedParameters } from "./parameters.js"
+import { requireParameters } from "./parameterNames.js"
+import { parametersOf, type ParameterInput, type ParameterValue, promptedParameters } from "./parameters.js"
 
 interface Named {
   readonly workspace: string
@@ -27,6 +29,24 @@ const tell = ({ out }: Session, workspace: Workspace, sentence: string): void =>
 const reload = (client: Client, { id }: Workspace, { signal }: Session): Promise<Workspace> =>
   workspaces.getWorkspace(client, { workspace: id }, { signal })
 
+/** The values that the user gives for a build, of parameters that its version has. */
+const valuesFor = async (
+  client: Client,
+  { latest_build, owner_id }: Workspace,
+  { input, version }: { readonly input: ParameterInput; readonly version: string },
+  session: Session
+): Promise<ReadonlyArray<ParameterValue>> => {
+  const given = await parametersOf(input)
+  if (given.length === 0) return given
+  const others = await builds.getWorkspaceBuildParameters(client, { workspacebuild: latest_build.id }, { signal: session.signal })
+  await requireParameters(client, { version, owner: owner_id, given, others }, session)
+  return given
+}
+
+/** The version that a start without one takes. */
+const startVersion = ({ latest_build, template_active_version_id, template_require_active_version }: Workspace): string =>
+  template_require_active_version ? template_active_version_id : latest_build.template_version_id
+
 export const start = async (input: Named & Waiting & ParameterInput, session: Session): Promise<void> => {
   const client = await session.liveClient()
   const found = await findWorkspace(client, input.workspace, session)
@@ -35,10 +55,14 @@ export const start = async (input: Named & Waiting & ParameterInput, session: Se
 
 const started = async (client: Client, found: Workspace, input: Waiting & ParameterInput, session: Session): Promise<void> => {
   const current = underWay(found)
+  const isBegun = current?.transition === "start" || found.latest_build.status === "running"
+  const rich_parameter_values = await valuesFor(client, found, { input, version: startVersion(found) }, session)
+  if (isBegun && rich_parameter_values.length > 0) {
+    session.out.warn(`the given values are not used: "${session.program} restart ${titleOf(found)}" takes them.`)
+  }
   if (current?.transition === "start") await followBuild(client, current, session)
-  else if (found.latest_build.status !== "running") {
-    const body = { transition: "start", rich_parameter_values: await parametersOf(input) } as const
-    const build = await beginBuild(client, found, body, session)
+  else if (!isBegun) {
+    const build = await beginBuild(client, found, { transition: "start", rich_parameter_values }, session)
     if (input.detach) return tell(session, await reload(client, found, session), `Starting ${titleOf(found)}.`)
     await followBuild(client, build, session)
   } else if (!input.detach) session.out.say(`${titleOf(found)} runs already.`)
@@ -68,7 +92,7 @@ const buildBehind = async (client: Client, { id }: Workspace, before: number, { 
 export const restart = async (input: Named & Waiting & ParameterInput, session: Session): Promise<void> => {
   const client = await session.liveClient()
   const found = await findWorkspace(client, input.workspace, session)
-  const rich_parameter_values = await parametersOf(input)
+  const rich_parameter_values = await valuesFor(client, found, { input, version: startVersion(found) }, session)
   const work = async (): Promise<void> => {
     if (found.latest_build.status !== "running") return started(client, found, input, session)
     // The service starts it, also if this program is gone by then
@@ -90,7 +114,7 @@ export const update = async (input: Named & Waiting & ParameterInput, session: S
     return tell(session, found, `${titleOf(found)} has the template's active version already.`)
   }
   const version = found.template_active_version_id
-  const given = await parametersOf(input)
+  const given = await valuesFor(client, found, { input, version }, session)
   const rich_parameter_values = await promptedParameters(client, { version, owner: found.owner_id, given, isUpdate: true }, session)
   const work = async (): Promise<void> => {
     const body = { transition: "start", template_version_id: version, rich_parameter_values } as const

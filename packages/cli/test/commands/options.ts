@@ -11,6 +11,7 @@ const template = `variables:
 parameters:
   - { name: word, default: none, mutable: true }
   - { name: size, type: number, default: 1, mutable: true }
+  - { name: detail, default: none, mutable: true, when: parameter.word == "filed" }
 presets:
   - name: Large
     parameters: { size: 3 }
@@ -69,8 +70,23 @@ export const optionTests = (get: () => Service, succeed: (...args: ReadonlyArray
       latest_build: { status: expect.any(String) }
     })
     expect(JSON.parse(await succeed("show", "made", "-o", "json"))).toMatchObject({ latest_build: { template_version_name: "two" } })
+    // A misspelled name would leave the value out without a word
+    const misspelled = { code: 2, stderr: 'Error: With these values the template has no parameter "wrod".\nTo do: it has size, word.\n' }
+    for (const command of [
+      ["create", "other", ...version],
+      ["start", "made"],
+      ["restart", "made"],
+      ["update", "made"]
+    ]) {
+      expect(await service.run([...command, "-p", "wrod=x"])).toMatchObject(misspelled)
+    }
+    expect(await service.run(["sandbox", "run", "options", "-p", "wrod=x", "-n", "--", "true"])).toMatchObject(misspelled)
     await succeed("start", "made", "-q")
     expect(await said("made")).toBe("bye given 3\n")
+    expect(await service.run(["start", "made", "-p", "word=late"])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Warning: the given values are not used: "atelier restart ada/made" takes them.\n')
+    })
     expect(await succeed("schedule", "made", "--extend", "5h")).toMatch(/Next stop +in 5 hours/)
 
     expect(await service.run(["stop", "made", "--detach"])).toMatchObject({ code: 0, stderr: expect.stringContaining("is stopping") })
@@ -78,7 +94,7 @@ export const optionTests = (get: () => Service, succeed: (...args: ReadonlyArray
     expect(started).toMatchObject({ code: 0, stderr: expect.stringContaining("Starting ada/made.") })
     await succeed("start", "made", "-q")
     expect(await said("made")).toBe("bye again 3\n")
-    await succeed("restart", "made", "-p", "size=4", "--parameter-file", file, "-q")
+    await succeed("restart", "made", "-p", "size=4", "-p", "detail=some", "--parameter-file", file, "-q")
     expect(await said("made")).toBe("bye filed 4\n")
     const updated = await service.run(["update", "made", "-p", "size=5", "--parameter-file", file, "--detach"])
     expect(updated).toMatchObject({ code: 0, stderr: expect.stringContaining("Updating ada/made.") })
@@ -100,6 +116,25 @@ export const optionTests = (get: () => Service, succeed: (...args: ReadonlyArray
     const deleted = await service.run(["delete", "made", "--orphan", "--detach", "--yes"])
     expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining("is being deleted") })
     await expect.poll(async () => (await service.run(["show", "made"])).code).toBe(4)
+  })
+
+  it("tells of a startup script that has failed", async () => {
+    const service = get()
+    const folder = join(service.directory, "failing")
+    await mkdir(folder)
+    const agent = "name: main, startup_script: exit 3, startup_script_behavior: blocking"
+    await writeFile(join(folder, "template.yaml"), `agents: [{ ${agent} }]\n`)
+    await succeed("templates", "push", "-d", folder, "-q")
+    const warning =
+      'Warning: the startup script of the agent main has failed. "atelier logs ada/failed.main --only agent" shows its output.\n'
+    for (const command of [
+      ["create", "failed", "-t", "failing"],
+      ["restart", "failed"]
+    ]) {
+      expect(await service.run(command)).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) })
+    }
+    await succeed("logs", "ada/failed.main", "--only", "agent")
+    await succeed("delete", "failed", "--yes", "-q")
   })
 
   it("keeps the workspace of a sandbox, with its values", async () => {
