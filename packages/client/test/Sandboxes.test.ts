@@ -121,11 +121,17 @@ describe("a process that stays", () => {
 
   /** Once its agent has ended, it is not known any more. Requests of a stream that are no WebSocket are answered alike then and before. */
   let isForgotten = false
+  /** While the agent has no connection, nothing of it is known. */
+  let agentStatus = { status: "connected", lifecycle_state: "ready" }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url ?? ""
     response.setHeader("content-type", "application/json")
     if (path.includes("/stream")) return void response.writeHead(426).end("{}")
-    if (isForgotten && path.endsWith("/p1")) return void response.writeHead(404).end("{}")
+    if (path.endsWith(`/workspaceagents/${agent}`)) return void response.end(JSON.stringify({ id: agent, ...agentStatus }))
+    if (isForgotten && path.includes("/p1")) {
+      server.emit("refused")
+      return void response.writeHead(404).end("{}")
+    }
     const workspace = {
       id: agent,
       name: "w",
@@ -183,6 +189,30 @@ describe("a process that stays", () => {
     await writer.write("in")
     await writer.close()
     await expect.poll(() => received).toStrictEqual(["\0in", { type: "close_stdin" }])
+  })
+
+  it.each(["stdout", "wait"] as const)("outlives a lost connection of its agent: %s", async (part) => {
+    const sandbox = await createClient({ baseUrl: url, WebSocket }).sandboxes.get(agent)
+    const started = await sandbox.process("p1", { offset: 4 })
+    isForgotten = true
+    agentStatus = { status: "disconnected", lifecycle_state: "ready" }
+    const refused = once(server, "refused")
+    offsets.splice(1)
+    const ended = part === "wait" ? started.wait() : new Response(started.stdout).text()
+    await refused
+    isForgotten = false
+    agentStatus = { status: "connected", lifecycle_state: "ready" }
+    expect(await ended).toStrictEqual(part === "wait" ? { exitCode: 3, signal: null } : output.slice(4))
+  })
+
+  it("fails where its agent has ended with the workspace", async () => {
+    const sandbox = await createClient({ baseUrl: url, WebSocket }).sandboxes.get(agent)
+    const started = await sandbox.process("p1", { offset: 4 })
+    isForgotten = true
+    agentStatus = { status: "disconnected", lifecycle_state: "off" }
+    await expect(started.wait()).rejects.toMatchObject({ status: 404 })
+    isForgotten = false
+    agentStatus = { status: "connected", lifecycle_state: "ready" }
   })
 
   it("fails once its agent does not know it any more", async () => {

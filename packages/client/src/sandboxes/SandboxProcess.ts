@@ -5,6 +5,7 @@ import type { Client } from "../Client.js"
 import type { Process } from "../generated/types.js"
 import { openSocket, type Socket, socketsOf } from "../sockets.js"
 import { sleep, usualDelay } from "../stream.js"
+import { absenceOf, isTransient } from "./agentAbsence.js"
 
 /** A line of the shell, or a program and its arguments. */
 export type Command = string | readonly [program: string, ...args: ReadonlyArray<string>]
@@ -119,13 +120,11 @@ const outputOf = (begin: () => void) => {
   }
 }
 
-const isTransient = (error: unknown): boolean =>
-  error instanceof AtelierError && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500)
-
 const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Process, from: number): SandboxProcess => {
   const place = { workspaceagent, process: id }
   const one = `${root}/{process}`
   const detached = new AbortController()
+  const absence = absenceOf(client, workspaceagent)
   let offset = from
   let socket: Socket | undefined
   /** Writers that wait for a connection. */
@@ -156,7 +155,7 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
     try {
       await call(client, "GET", one, json, place, { signal })
     } catch (error) {
-      if (!signal.aborted && !isTransient(error)) throw error
+      if (!signal.aborted && !(await absence.isPassing(error, signal))) throw error
     }
   }
 
@@ -166,6 +165,7 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
       const before = offset
       try {
         socket = await openSocket(client, `${one}/stream`, { ...place, offset }, { signal })
+        absence.end()
         for (const { resolve } of waiting.splice(0)) resolve(socket)
         if (await readAll(socket)) return
       } catch (error) {
@@ -231,10 +231,11 @@ const makeProcess = (client: Client, workspaceagent: string, { id, pid }: Proces
         try {
           const input = { ...place, timeout_ms: waitTime }
           const { exit_code, signal, status } = await call<Process>(client, "GET", `${one}/wait`, json, input, options)
+          absence.end()
           if (status === "exited") return { exitCode: exit_code, signal }
         } catch (error) {
           options?.signal?.throwIfAborted()
-          if (!isTransient(error)) throw error
+          if (!(await absence.isPassing(error, options?.signal))) throw error
           if (!(error instanceof AtelierError) || error.status !== 408) await sleep(usualDelay(0), options?.signal)
         }
       }

@@ -8,6 +8,7 @@ import * as templateVersions from "../generated/templateVersions.js"
 import type { ProvisionerJobLog, Template, TemplateVersion, Workspace, WorkspaceAgent } from "../generated/types.js"
 import * as workspaces from "../generated/workspaces.js"
 import { sleep } from "../stream.js"
+import { returnTime } from "./agentAbsence.js"
 import { deleteWorkspace } from "./deleteWorkspace.js"
 import { makeSandbox, type Sandbox } from "./Sandbox.js"
 import type { CreateSandbox, GetSandbox, ListSandboxes } from "./Sandboxes.js"
@@ -52,9 +53,6 @@ const failed = (message: string, lines: ReadonlyArray<ProvisionerJobLog> = []): 
   const written = lines.slice(-shownLines).map(({ output }) => output)
   return new AtelierError({ status: 0, message, detail: written.length === 0 ? undefined : written.join("\n") })
 }
-
-/** Milliseconds that an agent which has lost its connection has to come back. */
-const returnTime = 120_000
 
 const agentIsLost = "The agent has lost its connection, and has not come back in two minutes."
 
