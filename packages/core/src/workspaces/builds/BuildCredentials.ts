@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
    * asked; what ends a workspace goes on without it.
    */
   const externalAuthOf = (owner: User, { template_version_id, transition }: Pick<WorkspaceBuild, "template_version_id" | "transition">) =>
-    Effect.flatMap(versions.externalAuth(template_version_id), (needed) =>
+    Effect.flatMap(clients.length === 0 ? Effect.succeed([]) : versions.externalAuth(template_version_id), (needed) =>
       Effect.forEach(
         needed,
         ({ id }): Effect.Effect<ReadonlyArray<ExternalAuthToken>, UpstreamFailure> => {

@@ -13,6 +13,7 @@ import type { TemplateVersion } from "../../templates/versions/TemplateVersion.j
 import { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { BuildCredentials } from "./BuildCredentials.js"
 import { BuildStates } from "./BuildStates.js"
+import { previousBuild } from "./PreviousBuild.js"
 import type { Workspace } from "../Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
       const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
       const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
       const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
-      const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
+      const previous = yield* previousBuild(builds, build)
       const state = yield* states.of(build.id)
       const { external_auth, metadata: secrets } = yield* credentials.of(build, workspace, owner)
       return {

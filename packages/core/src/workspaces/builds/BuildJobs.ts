@@ -14,8 +14,7 @@ import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates } from "./BuildStates.js"
 import { overdueAgents } from "./OverdueAgents.js"
 import type { Workspace } from "../Workspace.js"
-import type { WorkspaceBuild } from "./WorkspaceBuild.js"
-import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "../watching/WorkspaceEvents.js"
 import { WorkspaceQuotas } from "../quotas/WorkspaceQuotas.js"
 import { WorkspaceRepository } from "../WorkspaceRepository.js"
@@ -42,10 +41,8 @@ const make = Effect.gen(function* () {
       return workspace === undefined || build === undefined ? yield* noBuild : { build, workspace }
     })
 
-  const stageOf = ({ job_id }: Pick<WorkspaceBuild, "job_id">) =>
-    Effect.map(Effect.flatMap(jobs.byId(job_id), Effect.orDie), ({ input }) =>
-      input.prebuilt_workspace_stage === undefined ? undefined : (["create", "claim"] as const)[input.prebuilt_workspace_stage - 1]
-    )
+  const stageOf = ({ job: { input } }: Pick<BuildDetails, "job">) =>
+    input.prebuilt_workspace_stage === undefined ? undefined : (["create", "claim"] as const)[input.prebuilt_workspace_stage - 1]
 
   const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
 
@@ -53,13 +50,15 @@ const make = Effect.gen(function* () {
     prepare: (id) =>
       Effect.gen(function* () {
         const { build, workspace } = yield* buildOf(id)
-        return yield* inputs.plan(build, workspace, yield* stageOf(build))
+        return yield* inputs.plan(build, workspace, stageOf(build))
       }),
 
-    planned: (id, plan, work) =>
-      Effect.flatMap(Effect.orDie(buildOf(id)), ({ build, workspace }) => quotas.charge(build, workspace, plan.daily_cost, work)).pipe(
-        Effect.provide(services)
-      ),
+    planned: (id, { daily_cost }, work) =>
+      quotas.isCharged(daily_cost)
+        ? Effect.flatMap(Effect.orDie(buildOf(id)), ({ build, workspace }) => quotas.charge(build, workspace, daily_cost, work)).pipe(
+            Effect.provide(services)
+          )
+        : Effect.void,
 
     succeeded: (id, plan, applied, timings) =>
       Effect.gen(function* () {
@@ -73,10 +72,10 @@ const make = Effect.gen(function* () {
           state: yield* states.seal(id, applied.state),
           updated_at: now
         })
-        yield* workspaces.setNextStart(workspace.id, next_start_at)
+        if (next_start_at !== workspace.next_start_at) yield* workspaces.setNextStart(workspace.id, next_start_at)
         const agents = yield* outcomes.built(workspace, build, applied)
         yield* jobs.insertTimings(timings)
-        const isClaim = (yield* stageOf(build)) === "claim"
+        const isClaim = stageOf(build) === "claim"
         yield* outcomes.record(workspace, build, { status_code: 200, replacements: isClaim ? (applied.replacements ?? []) : [] })
         yield* changed(workspace)
         if (isClaim) {

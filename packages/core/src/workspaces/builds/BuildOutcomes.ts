@@ -13,6 +13,7 @@ import { countChange, publish, type Transactor } from "../../platform/store/Tran
 import type { Applied, ResourceReplacement } from "../../provisioning/engines/ProvisionerEngine.js"
 import type { Workspace } from "../Workspace.js"
 import { buildAuditFields } from "../WorkspaceAudit.js"
+import { previousBuild } from "./PreviousBuild.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { buildEnds } from "../watching/WorkspaceEvents.js"
@@ -95,7 +96,7 @@ const make = Effect.gen(function* () {
         if (status_code !== 200) yield* notifications.buildEnded(workspace, build)
         else if (build.transition === "delete") yield* notifications.deleted(workspace, build)
         if (replacements.length > 0) yield* notifications.resourcesReplaced(workspace, build, replacements)
-        const before = known ?? Option.getOrUndefined(yield* builds.byNumber(workspace.id, build.build_number - 1))
+        const before = known ?? Option.getOrUndefined(yield* previousBuild(builds, build))
         yield* Audit.record({
           action: build.transition,
           resource: buildAudit,
@@ -122,7 +123,8 @@ const make = Effect.gen(function* () {
         const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
         yield* linkTask(workspace, build, agents, applied)
         if (build.transition === "delete") yield* deleted(workspace)
-        else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
+        // There are no earlier agents at the first build
+        else if (build.build_number > 1) yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
         return agents
       }),
 

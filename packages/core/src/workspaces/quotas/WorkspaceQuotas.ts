@@ -13,6 +13,7 @@ import { insufficientQuota, type JobWork, quotaStage } from "../../provisioning/
 import { affordable, type Quota, unbounded } from "./Quota.js"
 import { QuotaRepository } from "./QuotaRepository.js"
 import type { Workspace } from "../Workspace.js"
+import { previousBuild } from "../builds/PreviousBuild.js"
 import type { WorkspaceBuild } from "../builds/WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "../builds/WorkspaceBuildRepository.js"
 import * as Traced from "../../platform/wiring/Traced.js"
@@ -34,6 +35,9 @@ export interface WorkspaceQuotasService {
    * Whether a user may have another workspace of a cost, in the caller's transaction. No other build of the user is judged until its end.
    */
   readonly affords: (workspace: Pick<Workspace, "organization_id" | "owner_id">, cost: number) => Effect.Effect<boolean>
+
+  /** Whether builds of a cost are charged. Others take no statement. */
+  readonly isCharged: (cost: number) => boolean
 
   /**
    * Charges a planned build to its workspace's owner, and tells the log. An owner's builds are judged one at a time, so that together
@@ -66,7 +70,11 @@ const make = Effect.gen(function* () {
       return quota
     })
 
+  const isCharged = (cost: number): boolean => cost !== 0 && features.has("template_rbac")
+
   return {
+    isCharged,
+
     inOrganization: Traced.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
       const { id } = yield* organizations.get(organization)
       return yield* quotaOf(id, user)
@@ -79,7 +87,7 @@ const make = Effect.gen(function* () {
 
     affords: ({ organization_id, owner_id }: Pick<Workspace, "organization_id" | "owner_id">, cost: number): Effect.Effect<boolean> =>
       Effect.gen(function* () {
-        if (cost === 0 || !features.has("template_rbac")) return true
+        if (!isCharged(cost)) return true
         yield* repository.lock(owner_id)
         const budget = yield* repository.budget(organization_id, owner_id)
         const consumed = yield* repository.consumed(organization_id, owner_id)
@@ -93,14 +101,14 @@ const make = Effect.gen(function* () {
       work: JobWork
     ): Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor> =>
       Effect.gen(function* () {
-        if (cost === 0 || build.transition === "delete" || !features.has("template_rbac")) return
+        if (!isCharged(cost) || build.transition === "delete") return
         yield* work.announce(quotaStage)
         const { budget, consumed, isAffordable } = yield* transaction(
           Effect.gen(function* () {
             yield* repository.lock(owner_id)
             const budget = yield* repository.budget(organization_id, owner_id)
             const consumed = yield* repository.consumed(organization_id, owner_id, build.id)
-            const before = yield* builds.byNumber(build.workspace_id, build.build_number - 1)
+            const before = yield* previousBuild(builds, build)
             const previous = Option.match(before, { onNone: () => null, onSome: ({ daily_cost }) => daily_cost })
             // A stop ends what costs more, and its owner needs it most when the budget is exceeded
             const isAffordable = build.transition === "stop" || affordable({ budget, consumed, cost, previous })
