@@ -8,6 +8,7 @@ import type { AppPath } from "../server/request/appPath.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import { rightThrough } from "../server/request/Visit.js"
 import type { Names } from "../wire/Brand.js"
+import { placeKey } from "./appReach.js"
 import { cookiesOf } from "./appHeaders.js"
 import type { AppPlaces } from "./appPlaces.js"
 import { signedRequestOf } from "./appRequest.js"
@@ -64,7 +65,9 @@ export const appAdmission = (
         const issued = hasToken ? undefined : yield* tokens.issue(signedRequestOf(app), target, actor)
         const { isSecure } = placeOf(info)
         const cookies = issued === undefined ? [] : [tokenCookie(names.signedAppCookie, issued, { path: app.base, isSecure })]
-        return { user: info.user, actor, right: rightThrough(info.visit, granted), target, url: new URL(target.url), cookies }
+        const url = new URL(target.url)
+        const right = rightThrough(info.visit, granted)
+        return { user: info.user, actor, right, target, url, place: placeKey({ target, url }), cookies }
       })
   }
 }

@@ -148,15 +148,17 @@ export const withoutCredentials = (names: Names) => {
   const ours = new Set(sessionQueriesOf({ names }))
   const decoded = (text: string): string => new URLSearchParams(`${text}=`).keys().next().value ?? ""
   return (query: string): string =>
-    query
-      .split("&")
-      .filter((parameter) => {
-        const mark = parameter.indexOf("=")
-        const name = decoded(mark < 0 ? parameter : parameter.slice(0, mark))
-        if (name === "access_token") return parseCredential(new URLSearchParams(parameter).get(name) ?? "") === undefined
-        return !ours.has(name)
-      })
-      .join("&")
+    query === ""
+      ? query
+      : query
+          .split("&")
+          .filter((parameter) => {
+            const mark = parameter.indexOf("=")
+            const name = decoded(mark < 0 ? parameter : parameter.slice(0, mark))
+            if (name === "access_token") return parseCredential(new URLSearchParams(parameter).get(name) ?? "") === undefined
+            return !ours.has(name)
+          })
+          .join("&")
 }
 
 /** Where an app may set cookies: on its own host, or below its own path of the service's host. */

@@ -76,7 +76,7 @@ export const appMessages = (
       const before = isRepeated ? repeated.get(rawHeaders) : undefined
       const isSame = before?.base === base && before.isPath === isPath && before.origin === origin && before.cors_behavior === cors_behavior
       const made = isSame ? before.headers : madeOf(rawHeaders, isPath, base, cors_behavior === "simple", origin)
-      if (isRepeated && !isSame) repeated.set(rawHeaders, { base, isPath, origin, cors_behavior, headers: made })
+      if (isRepeated && !isSame) repeated.set(rawHeaders, { base, isPath, origin, cors_behavior, headers: { ...made } })
       // A host may change what it gets
       const headers = { ...made, [requestIdHeader]: info.id }
       if (cookies.length > 0) headers["set-cookie"] = [...(headers["set-cookie"] ?? []), ...cookies]

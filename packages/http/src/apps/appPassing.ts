@@ -15,7 +15,7 @@ import type { Admitted, Passing } from "../server/pipeline/AppServer.js"
 import type { AppMessages } from "./appMessages.js"
 import { idle } from "./appExchange.js"
 import { addedQuery } from "./appRequest.js"
-import { AppFailed, failureOf, openingPlain, placeKey } from "./appReach.js"
+import { AppFailed, failureOf, openingPlain } from "./appReach.js"
 import type { PlainConnection, PlainConnections } from "./PlainConnections.js"
 import { headLines, requestHead } from "./requestHead.js"
 
@@ -174,11 +174,10 @@ export const appPassing = (messages: AppMessages, connections: PlainConnections)
           broken
         })
       }
-      const key = placeKey(admission)
-      const kept = connections.take(key)
+      const kept = connections.take(admission.place)
       if (kept !== undefined) return sendOn(kept)
       const open = openingPlain({ idle, target, url }, { dialer, info, clock })
-      giveUpOpening = connections.open({ agentId: target.agent_id, key, open }, (opened) => {
+      giveUpOpening = connections.open({ agentId: target.agent_id, key: admission.place, open }, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false
         else sendOn(opened)

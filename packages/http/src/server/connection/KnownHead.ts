@@ -40,6 +40,8 @@ export class KnownHead {
   ip: string | undefined
   /** What a request without a query says of its caller. */
   caller: { readonly credential: string | undefined; key: string | undefined } | undefined
+  /** The name under which requests to the app are counted. */
+  counted: string | undefined
   /** The lines of the head as the app gets them. */
   forApp: string | undefined
 

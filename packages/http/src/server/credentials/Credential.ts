@@ -38,8 +38,10 @@ export const bearerOf = (request: HttpServerRequest.HttpServerRequest): string |
 }
 
 /** The token of `Authorization: DPoP`, whose scheme's case does not matter (RFC 9449 §7.1). */
-export const dpopTokenOf = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): string | undefined =>
-  /^dpop\s+(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
+export const dpopTokenOf = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): string | undefined => {
+  const authorization = headers["authorization"]
+  return authorization === undefined ? undefined : /^dpop\s+(\S+)\s*$/i.exec(authorization)?.[1]
+}
 
 /**
  * Reads the first credential a request carries: cookie, query, header, bearer token, and the query's `access_token` where the deployment takes it.

@@ -24,6 +24,8 @@ export interface Admission {
   readonly target: AppTarget
   /** The target's address. */
   readonly url: URL
+  /** The same for requests that may share a connection. */
+  readonly place: string
   /** The cookies that give the browser a token for the app it may open. */
   readonly cookies: ReadonlyArray<string>
 }

@@ -106,13 +106,15 @@ export const appAnswer = (
 
     /** Answers such a request. `run` takes over where it needs an effect after all. */
     directly: (admitted: Admitted, respond: Respond, { end, run }: Pick<DirectOutlet, "end" | "run">): void => {
-      const { admission, app, info, peer, request } = admitted
+      const { admission, app, info, known, peer, request } = admitted
       const inFiber = (answer: Effect.Effect<Response, never, Scope.Scope>): void => {
         if (request.response.destroyed) info.counted?.end(undefined)
         else run(request, answered(answer, request, info, respond))
       }
       info.user = admission.user
-      const limited = limiter.take("apps", info, appKey(app))
+      const counted = known?.counted ?? appKey(app)
+      if (known !== undefined) known.counted = counted
+      const limited = limiter.take("apps", info, counted)
       if (limited !== undefined) return inFiber(Effect.sync(() => respond(limited)))
       pass(admitted, {
         end,
