@@ -1,14 +1,14 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Array as Arr, type Cause, Context, Effect, Exit, Fiber, Option, Scope } from "effect"
+import { Array as Arr, Context, Effect, Fiber, Option, Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
 import { nextTurn } from "../platform/background/Turns.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
-import { storeUnavailable } from "../platform/store/StoreUnavailable.js"
+import { writeInHalves } from "../platform/store/writeInHalves.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable, EngineDialer } from "./AgentDialer.js"
-import { AgentLinkRepository, type StoredLink } from "./AgentLinkRepository.js"
+import { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { Coordinator } from "./Coordinator.js"
 import { inNetworkAlone, NetworkDialer } from "./NetworkDialer.js"
 import { ReplicaStreams } from "./ReplicaStreams.js"
@@ -53,7 +53,7 @@ const forgottenWithin = "1 second"
 /** Links that are told again together. Other work has its turn between two such statements. */
 const toldAtOnce = 250
 
-/** Statements that may fail before the rest of a batch is left for later: a cause that is no link's own would become a statement for each. */
+/** Statements that may fail before what fails is left for later as it is. */
 const maximumFailures = 20
 
 /** The methods of {@link AgentLinks}. */
@@ -70,29 +70,6 @@ export interface AgentLinksService {
   /** The agent's newest connection, whose streams are counted; undefined where the agent has none. */
   readonly of: (agent: Uuid) => AgentLink | undefined
 }
-
-/**
- * Notes links together. After a failure that is not the store's, each half is noted alone, and so on: a link whose agent has been deleted keeps no others from being
- * noted. Returns the links that are left, and the first failure.
- */
-const putParts = ({ put }: AgentLinkRepository["Type"], links: ReadonlyArray<StoredLink>) =>
-  Effect.gen(function* () {
-    const parts = links.length === 0 ? [] : [links]
-    const left: Array<StoredLink> = []
-    let failure: Cause.Cause<never> | undefined
-    let failures = 0
-    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-      const exit = yield* Effect.exit(put(part))
-      if (Exit.isSuccess(exit)) continue
-      failure ??= exit.cause
-      failures += 1
-      const isLast = failures === maximumFailures || Option.isSome(storeUnavailable(exit.cause))
-      const half = part.length >> 1
-      if (half > 0 && !isLast) parts.push(part.slice(half), part.slice(0, half))
-      else left.push(...part, ...(isLast ? parts.splice(0).flat() : []))
-    }
-    return { failure, left }
-  })
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentLinkRepository
@@ -142,11 +119,13 @@ const make = Effect.gen(function* () {
         const connected_at = links.get(agent_id)?.at(-1)?.connectedAt
         return connected_at === undefined ? [] : [{ agent_id, replica_id, connected_at }]
       })
-      const { failure, left } = yield* putParts(repository, told)
-      for (const { agent_id } of left) untold.add(agent_id)
+      // A link whose agent has been deleted keeps no others from being noted
+      const unwritten = yield* writeInHalves(told, repository.put, maximumFailures)
+      for (const { items } of unwritten) for (const { agent_id } of items) untold.add(agent_id)
       // The link of an agent that has left meanwhile may have been removed before it was told
       yield* Effect.forEach(told, ({ agent_id }) => (links.has(agent_id) ? Effect.void : forget(agent_id)), { discard: true })
-      if (failure !== undefined) return yield* Effect.failCause(failure)
+      const [first] = unwritten
+      if (first !== undefined) return yield* Effect.failCause(first.cause)
     })
 
   const tellAgain = (agents: ReadonlyArray<Uuid>) => Effect.zipRight(tell(agents), nextTurn)

@@ -2,6 +2,7 @@
 import { type Duration, Effect, Option, Queue, type Scope } from "effect"
 import * as Background from "../../platform/background/Background.js"
 import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
+import { type Unwritten, writeInHalves } from "../../platform/store/writeInHalves.js"
 
 export interface BatchOptions<A> {
   readonly name: string
@@ -24,7 +25,7 @@ export interface Batch<A> {
 /** How long the last write may take when the scope closes. */
 const lastWrite: Duration.DurationInput = "15 seconds"
 
-/** Writes that may fail in one round: a cause that is no item's own would become a write for each item. */
+/** Writes that may fail in one round before what fails is lost as it is. */
 const maximumFailures = 100
 
 /**
@@ -40,7 +41,6 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       if (waiting.size === 0) return Effect.void
       const items = Array.from(waiting.values())
       waiting = new Map()
-      let failures = 0
       /** A newer item of the same key is in its place. */
       const keep = (some: ReadonlyArray<A>): void => {
         for (const item of some) {
@@ -48,21 +48,14 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
           if (waiting.size < options.capacity && !waiting.has(key)) waiting.set(key, item)
         }
       }
-      const write = (some: ReadonlyArray<A>): Effect.Effect<void> =>
-        Effect.catchAllCause(options.write(some), (cause) => {
-          failures += 1
-          if (Option.isSome(storeUnavailable(cause))) {
-            keep(some)
-            return Effect.failCause(cause)
-          }
-          if (some.length === 1 || failures >= maximumFailures) return Background.each(options.name, some, () => Effect.failCause(cause))
-          const half = some.length >> 1
-          return Effect.zipRight(
-            write(some.slice(0, half)),
-            Effect.suspend(() => write(some.slice(half)))
-          )
-        })
-      return write(items)
+      const take = ({ cause, items: some }: Unwritten<A>): Effect.Effect<void> => {
+        if (Option.isNone(storeUnavailable(cause))) return Background.each(options.name, some, () => Effect.failCause(cause))
+        keep(some)
+        return Effect.failCause(cause)
+      }
+      return Effect.flatMap(writeInHalves(items, options.write, maximumFailures), (unwritten) =>
+        Effect.forEach(unwritten, take, { discard: true })
+      )
     }).pipe(
       Effect.catchAllCause((cause) =>
         Effect.zipRight(Background.countFailure(options.name), Effect.logError(`${options.name} could not be written`, cause))

@@ -89,6 +89,18 @@ it.scoped("a store that is away is not asked for each item, and gets all once it
   }).pipe(silent)
 )
 
+it.scoped("a store that goes away between two halves gets both once it is back", () =>
+  Effect.gen(function* () {
+    const answers = [Effect.die("refused"), Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))]
+    const batch = yield* aBatch(() => answers.shift() ?? Effect.void)
+    for (const item of ["one", "two", "three", "four"]) yield* batch.add(item)
+    yield* TestClock.adjust("1 second")
+    expect(batch.written).toStrictEqual([])
+    yield* TestClock.adjust("1 second")
+    expect(batch.written).toStrictEqual([["one", "two", "three", "four"]])
+  }).pipe(silent)
+)
+
 it.scoped("items beyond those that may wait are not kept for a store that is away", () =>
   Effect.gen(function* () {
     let isAway = true
