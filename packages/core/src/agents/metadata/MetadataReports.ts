@@ -43,6 +43,12 @@ const knownAgents = 16_384
 /** Different sets of keys that are kept. */
 const knownSets = 256
 
+/** Characters of keys that are kept of the agents, with those that agents have in common counted for each; and of the different sets. */
+const maximumKnown = 2 ** 23
+const maximumSets = 2 ** 20
+
+const weightOf = (_: unknown, keys: ReadonlySet<string>): number => Array.from(keys).reduce((sum, { length }) => sum + length, 0)
+
 const viewAt =
   (now: Timestamp.Timestamp) =>
   (row: AgentMetadata): MetadataView => ({
@@ -93,8 +99,8 @@ const make = Effect.gen(function* () {
   })
 
   /** The keys each agent has, which never change: unknown ones must not crowd out others' values. Agents of one template have theirs in common. */
-  const known = Lru.make<WorkspaceAgentId, ReadonlySet<string>>(knownAgents)
-  const sets = Lru.make<string, ReadonlySet<string>>(knownSets)
+  const known = Lru.make<WorkspaceAgentId, ReadonlySet<string>>(knownAgents, { maximum: maximumKnown, weightOf })
+  const sets = Lru.make<string, ReadonlySet<string>>(knownSets, { maximum: maximumSets, weightOf })
   const keysOf = (id: WorkspaceAgentId): Effect.Effect<ReadonlySet<string>> =>
     Effect.suspend(() => {
       const keys = known.get(id)
