@@ -173,15 +173,13 @@ const make = Effect.gen(function* () {
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () => readable(id))
       const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
-        const load = Effect.fnUntraced(
-          function* () {
+        const load = () =>
+          Effect.gen(function* () {
             const workspace = yield* shared.once("details", repository.details(id))
             const seen = yield* visibleWorkspace(workspace)
             // Owners see more of their workspaces than others do
             return yield* shared.once(right.actor.userId === owner_id ? "owner's view" : "view", viewOf(seen))
-          },
-          Effect.provideService(CurrentActor, right.actor)
-        )
+          }).pipe(Effect.provideService(CurrentActor, right.actor))
         // Made for each pull: it would take 1 KB of each watcher that waits
         return { pull: Effect.suspend(() => Effect.map(Effect.exit(load()), (view) => Option.some([view]))) }
       })

@@ -32,11 +32,12 @@ const makeReads = (alarms: Alarms) =>
     const scope = yield* Effect.scope
     let waiting = new Set<() => void>()
     let version = 0
-    let reads = new Map<string, Read>()
+    /** There while there are any: they are kept for a moment, and an empty map would be kept for each thing. */
+    let reads: Map<string, Read> | undefined
 
     const changed = (): void => {
       version++
-      reads = new Map()
+      reads = undefined
       const told = waiting
       // Others wait for the next change
       waiting = new Set()
@@ -63,18 +64,20 @@ const makeReads = (alarms: Alarms) =>
       },
       once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const known = reads.get(name)
+          const known = reads?.get(name)
           // A name stands for one read, so what it answers is of that read's types
           if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
           // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
           return Effect.uninterruptibleMask((restore) =>
             Effect.flatMap(Deferred.make<A, E>(), (answer) => {
               const entry: Read = { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now }
-              const [oldest] = reads.keys()
-              if (reads.size >= maximumReads && !reads.has(name) && oldest !== undefined) reads.delete(oldest)
-              reads.set(name, entry)
+              const kept = (reads ??= new Map())
+              const [oldest] = kept.keys()
+              if (kept.size >= maximumReads && !kept.has(name) && oldest !== undefined) kept.delete(oldest)
+              kept.set(name, entry)
               const forget = (): void => {
-                if (reads.get(name) === entry) reads.delete(name)
+                if (kept.get(name) === entry) kept.delete(name)
+                if (reads === kept && kept.size === 0) reads = undefined
               }
               alarms.set(keptFor, forget)
               // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
