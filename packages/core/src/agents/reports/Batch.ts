@@ -35,12 +35,15 @@ const maximumFailures = 100
 export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
     let waiting = new Map<string, A>()
+    /** Whether the store was away at the last round. */
+    let isAway = false
     const full = yield* Queue.sliding<void>(1)
 
     const flush = Effect.suspend(() => {
       if (waiting.size === 0) return Effect.void
       const items = Array.from(waiting.values())
       waiting = new Map()
+      isAway = false
       /** A newer item of the same key is in its place. */
       const keep = (some: ReadonlyArray<A>): void => {
         for (const item of some) {
@@ -50,6 +53,7 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
       }
       const take = ({ cause, items: some }: Unwritten<A>): Effect.Effect<void> => {
         if (Option.isNone(storeUnavailable(cause))) return Background.each(options.name, some, () => Effect.failCause(cause))
+        isAway = true
         keep(some)
         return Effect.failCause(cause)
       }
@@ -64,7 +68,9 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
     )
 
     yield* Effect.addFinalizer(() => Background.leftAfter(lastWrite)(flush))
-    yield* Background.repeat(options.name, Effect.zipRight(Effect.timeoutOption(Queue.take(full), options.every), flush))
+    // A store that is away would be asked again for each item that is added
+    const turn = Effect.suspend(() => (isAway ? Effect.sleep(options.every) : Effect.timeoutOption(Queue.take(full), options.every)))
+    yield* Background.repeat(options.name, Effect.zipRight(turn, flush))
 
     return {
       add: (item) =>

@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../../../src/platform/index.js"
 const silent = Effect.provide(Logger.remove(Logger.defaultLogger))
 
 /** A batch whose writes `write` may refuse, and what was written. */
-const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>, capacity = 10) =>
+const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>, capacity = 10, threshold = capacity) =>
   Effect.gen(function* () {
     const written: Array<ReadonlyArray<string>> = []
     let writes = 0
@@ -14,7 +14,7 @@ const aBatch = (write: (items: ReadonlyArray<string>) => Effect.Effect<void>, ca
       name: "reports",
       key: (item) => item,
       every: "1 second",
-      threshold: capacity,
+      threshold,
       capacity,
       write: (items) =>
         Effect.suspend(() => {
@@ -115,5 +115,19 @@ it.scoped("items beyond those that may wait are not kept for a store that is awa
     isAway = false
     yield* TestClock.adjust("1 second")
     expect(written).toStrictEqual([["later", "one"]])
+  }).pipe(silent)
+)
+
+it.scoped("a store that is away is asked at intervals, however many items wait", () =>
+  Effect.gen(function* () {
+    const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
+    const batch = yield* aBatch(() => away, 100, 5)
+    for (let item = 0; item < 50; item++) {
+      yield* batch.add(`item ${item}`)
+      yield* TestClock.adjust("1 millis")
+    }
+    expect(batch.writes()).toBe(1)
+    yield* TestClock.adjust("1 second")
+    expect(batch.writes()).toBe(2)
   }).pipe(silent)
 )
