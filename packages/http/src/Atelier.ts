@@ -16,7 +16,7 @@ import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
 import { ClientDocuments } from "@atelier/core/oauth2"
 import { HealthProbes, ProcessGroup, ProcessMetrics } from "@atelier/core/insights"
-import { Background, HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
+import { HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -217,10 +217,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     together(layerUsers, layerAgents, layerLicenses)
   )
   const interface_ = standingOn(served(host, ending), transport)
-  return Layer.provide(
-    stacked(domain, Ending.layer(ending, "services"), interface_),
-    Layer.merge(environment(host), Background.sharing(ending.patience))
-  )
+  return Layer.provide(stacked(domain, Ending.layer(ending, "services"), interface_), Layer.merge(environment(host), ending.begins))
 }
 
 const usualDrainTimeout: Duration.DurationInput = "10 seconds"

@@ -4,7 +4,8 @@ import { Atelier } from "@atelier/http"
 import { Organizations } from "@atelier/core/organizations"
 import { Access, SystemActor } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { Clock, Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { Background } from "@atelier/core/platform"
+import { Clock, Duration, Effect, Layer, Logger, ManagedRuntime, Option } from "effect"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/store/databases.js"
@@ -80,5 +81,23 @@ it("an Effect application uses the services with the deployment's options", asyn
     expect(lines.flat()).toContain("from the host")
   } finally {
     await atelier.dispose()
+  }
+})
+
+it("a service that an Effect application starts again does not share the time of its first end", async () => {
+  const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none" })
+  const live = Clock.make()
+  const fast = Object.assign(Clock.make(), { sleep: (duration: Duration.Duration) => live.sleep(Duration.times(duration, 1 / 20)) })
+  const ended = Effect.gen(function* () {
+    yield* Background.leftAfter("5 seconds")(Effect.never)
+    return yield* Background.leftAfter("5 seconds")(Effect.as(Effect.sleep("1 second"), "ended"))
+  })
+  for (const start of ["first", "second"]) {
+    const runtime = ManagedRuntime.make(atelier)
+    try {
+      expect([start, await runtime.runPromise(Effect.withClock(ended, fast))]).toStrictEqual([start, Option.some("ended")])
+    } finally {
+      await runtime.dispose()
+    }
   }
 })

@@ -10,23 +10,31 @@ export interface Ending {
   readonly step: () => Step
   /** Notes a step as soon as all later additions to the scope have ended. */
   readonly comesTo: (step: Step) => Effect.Effect<void, never, Scope.Scope>
-  /** What the service's work shares once a step is noted. */
-  readonly patience: Background.Patience
+  /** Begins, each time that it is built: the work of layers that are built upon it shares the time of their end. */
+  readonly begins: Layer.Layer<never>
 }
 
 export const make = (): Ending => {
   let current: Step = "requests and sockets"
-  const patience = { isEnding: false, spent: 0 }
+  let patience: Background.Patience = { isEnding: false, spent: 0 }
   return {
     step: () => current,
-    patience,
+    // A host may build a layer again, after the end of the first
+    begins: Layer.suspend(() => {
+      current = "requests and sockets"
+      patience = { isEnding: false, spent: 0 }
+      return Background.sharing(patience)
+    }),
     comesTo: (step) =>
-      Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          current = step
-          patience.isEnding = true
-        })
-      )
+      Effect.suspend(() => {
+        const shared = patience
+        return Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            current = step
+            shared.isEnding = true
+          })
+        )
+      })
   }
 }
 
