@@ -20,7 +20,7 @@ import { JobRunner } from "../jobs/JobRunner.js"
 import { type JobTurns, makeJobTurns } from "../queue/JobTurns.js"
 import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
-import { ProvisionerEngines } from "../engines/ProvisionerEngine.js"
+import { type Engine, ProvisionerEngines } from "../engines/ProvisionerEngine.js"
 import { JobQueueRepository } from "../queue/JobQueueRepository.js"
 import { tagsContain, untagged } from "../queue/ProvisionerTags.js"
 import { noticeInterval, sayRefusals } from "../queue/WaitingJobs.js"
@@ -81,19 +81,29 @@ const embeddedDaemon = (options: EmbeddedDaemonOptions, organizationId: Uuid, in
     return daemon
   })
 
+/** How long after it could not be read which workspaces run engines are asked to recover them again. */
+const recoverInterval = Duration.seconds(5)
+
+const notRecovered = (cause: Cause.Cause<unknown>) => Background.logFailure("workspaces of this machine could not be recovered", cause)
+
 /**
  * Lets engines take up the workspaces that run on this machine. Recovery may be slow, as ending agents may be. Engines skip workspaces that
- * a job of this process has touched, so jobs need not wait for recovery, nor for the list of workspaces that should run.
+ * a job of this process has touched, so jobs need not wait for recovery, nor for the list of workspaces that should run. A store that is away is waited for:
+ * no other start may follow for long.
  */
 const recover = Effect.gen(function* () {
   const engines = yield* ProvisionerEngines
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
   const { running } = yield* WorkspaceBuildJobs
-  const all = Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true })
+  const one = (recover: NonNullable<Engine["recover"]>) =>
+    Effect.sandbox(recover(running)).pipe(
+      Effect.tapError(notRecovered),
+      Effect.retry({ while: (cause) => Option.isSome(storeUnavailable(cause)), schedule: Schedule.spaced(recoverInterval) }),
+      Effect.ignore
+    )
+  const all = Effect.forEach(recovering, one, { concurrency: "unbounded", discard: true })
   yield* Background.once("recovery_of_workspaces", Effect.zipRight(Worker.begun, all))
 })
-
-const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
 /** How often engines look for remains of deleted workspaces and of builds that were given up. */
 const sweepInterval = Duration.minutes(10)

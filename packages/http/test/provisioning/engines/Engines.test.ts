@@ -2,7 +2,7 @@
 import { BuildResources } from "@atelier/core/agents"
 import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
-import { EventBus, Ids, publish, Timestamp, type Uuid } from "@atelier/core/platform"
+import { EventBus, Ids, publish, StoreUnavailable, Timestamp, type Uuid } from "@atelier/core/platform"
 import {
   type ClaimedJob,
   DaemonStatus,
@@ -97,6 +97,25 @@ for (const [name, database] of [
   ["PostgreSQL", postgres]
 ] as const) {
   layer(servicesWith(testEngines).pipe(Layer.provideMerge(database)))(`a server's daemons on ${name}`, (it) => {
+    it.effect("recover the workspaces of their machine once the store answers", () =>
+      Effect.gen(function* () {
+        const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
+        let reads = 0
+        const running = Stream.unwrap(Effect.suspend(() => (++reads === 1 ? away : Effect.succeed(Stream.empty))))
+        const recovered = yield* Deferred.make<void>()
+        const engine: Engine = {
+          ...testEngine,
+          recover: (running) => Effect.zipRight(Stream.runDrain(running), Effect.asVoid(Deferred.succeed(recovered, undefined)))
+        }
+        yield* start.pipe(
+          Effect.provideService(ProvisionerEngines, [engine]),
+          Effect.provideService(WorkspaceBuildJobs, { ...noBuildJobs, running })
+        )
+        yield* TestClock.adjust("5 seconds")
+        expect([reads, yield* Deferred.isDone(recovered)]).toStrictEqual([2, true])
+      }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
+    )
+
     it.effect("fail a job that no engine of theirs understands and no other daemon could take", () =>
       Effect.gen(function* () {
         yield* start
