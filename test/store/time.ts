@@ -1,5 +1,5 @@
 /** Time that tests move themselves, beside work that takes real time. */
-import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Clock, type Duration, Effect, Fiber, Option, TestClock } from "effect"
 import { setImmediate } from "node:timers/promises"
 
 /**
@@ -15,3 +15,18 @@ export const whilePassing = <A, E, R>(step: Duration.DurationInput, awaited: Eff
     }
     return yield* Fiber.join(fiber)
   })
+
+/** The clock in force, whose time of the day can be set back by so many milliseconds. */
+export const aClockToSetBack = Effect.map(Effect.clock, (clock) => {
+  let behind = 0
+  const millis = (): number => clock.unsafeCurrentTimeMillis() - behind
+  const settable: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: millis,
+    unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanos: clock.currentTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+  return { clock: settable, setBack: (milliseconds: number): void => void (behind += milliseconds) }
+})

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { constantTimeEquals } from "../platform/secrets/Cryptography.js"
 import { Encryption, type Sealed } from "../platform/secrets/Encryption.js"
 import { type Channel, channelsOf, EventBus } from "../platform/events/EventBus.js"
@@ -6,6 +6,7 @@ import { Ids } from "../platform/Ids.js"
 import { makeKeyedLock } from "../platform/collections/KeyedLock.js"
 import { Locks } from "../platform/store/Locks.js"
 import * as Lru from "../platform/collections/Lru.js"
+import * as Monotonic from "../platform/time/Monotonic.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { whileUnavailable } from "../platform/store/StoreUnavailable.js"
 import { publish } from "../platform/store/Transactor.js"
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
       return yield* Effect.gen(function* () {
         const tokens = Option.getOrUndefined(yield* open(link))
         if (tokens === undefined) return undefined
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Monotonic.now
         const last = validations.get(link.id)
         const isKnown = last !== undefined && isSameSealed(last.tokens, link.tokens) && (!last.isValid || now - last.at < restAfterFailure)
         if (isKnown) return last.isValid ? tokens : undefined

@@ -2,6 +2,7 @@ import { Clock, Duration, Effect, Option, Redacted, Schedule } from "effect"
 import { makeKeyedLock } from "../platform/collections/KeyedLock.js"
 import type { Locks } from "../platform/store/Locks.js"
 import * as Lru from "../platform/collections/Lru.js"
+import * as Monotonic from "../platform/time/Monotonic.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { whileUnavailable } from "../platform/store/StoreUnavailable.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
@@ -111,7 +112,7 @@ export const externalTokenRenewal = ({ seal, repository, open, locks }: Needs) =
                 )
               )
             : Effect.zipRight(
-                Effect.map(Clock.currentTimeMillis, (now) => failures.set(link.id, { until: now + restAfterFailure })),
+                Effect.map(Monotonic.now, (now) => failures.set(link.id, { until: now + restAfterFailure })),
                 Effect.logWarning("a token of an external provider could not be renewed", {
                   provider: link.provider_id,
                   link: link.id,
@@ -124,7 +125,7 @@ export const externalTokenRenewal = ({ seal, repository, open, locks }: Needs) =
     )
 
   const isResting = (link: SealedExternalAuthLink): Effect.Effect<boolean> =>
-    Effect.map(Clock.currentTimeMillis, (now) => (failures.get(link.id)?.until ?? 0) > now)
+    Effect.map(Monotonic.now, (now) => (failures.get(link.id)?.until ?? Number.NEGATIVE_INFINITY) > now)
 
   /** Of any number of callers, in any number of processes, one asks the provider, and the others find what it stored. */
   const renewOnce = (client: ExternalAuthClient, { id, user_id }: SealedExternalAuthLink): Effect.Effect<void> =>

@@ -1,8 +1,8 @@
 /** The public keys of clients that authenticate with signatures: given at their registration, or fetched and kept for a while. */
 import { keySetViolation, type OAuth2App } from "@atelier/core/oauth2"
-import { Lru, makeKeyedLock } from "@atelier/core/platform"
+import { Lru, makeKeyedLock, Monotonic } from "@atelier/core/platform"
 import type { NodeKeySets } from "@atelier/node"
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import type { JSONWebKeySet } from "jose"
 import { parseFirst, Unreadable } from "../server/codec/json.js"
 
@@ -44,7 +44,7 @@ export const makeClientKeys = (fetchKeySet: (uri: string) => ReturnType<typeof N
 
   const fetched = (uri: string, isRenewed: boolean) =>
     Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Monotonic.now
       const known = kept.get(uri)
       const inUse = keysInUse(known, now, isRenewed)
       if (Option.isSome(inUse)) return inUse.value

@@ -5,6 +5,7 @@
 import { Effect, type Scope } from "effect"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import * as Lru from "../../platform/collections/Lru.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import { rightsChanges } from "../streams/RightsChanges.js"
 
 /** Milliseconds for which a decision holds, counted from before it is judged. */
@@ -37,7 +38,7 @@ export const keptDecisions = <A>(): Effect.Effect<KeptDecisions<A>, never, Event
       kept = Lru.make(capacity)
     })
     const holds = (found: { readonly since: number; readonly isRenewing: boolean }): boolean => {
-      const age = clock.unsafeCurrentTimeMillis() - found.since
+      const age = Monotonic.of(clock) - found.since
       return age < renewedAfter || (age < lasting && found.isRenewing)
     }
     return {
@@ -53,7 +54,7 @@ export const keptDecisions = <A>(): Effect.Effect<KeptDecisions<A>, never, Event
         return undefined
       },
       begin: (key) => {
-        const since = clock.unsafeCurrentTimeMillis()
+        const since = Monotonic.of(clock)
         // A change replaces the map: what was judged before it is kept in none that is read
         const present = kept
         return (decision) => void present.set(key, { since, decision, isRenewing: false })

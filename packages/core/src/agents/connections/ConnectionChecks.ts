@@ -2,10 +2,11 @@
  * The signs of life of connected agents. Those that are due in the same second are stored by one statement, and a connection that waits takes no fiber: two fibers for
  * each connection take 16 KB, and a statement for each of thousands of agents takes a tenth of a core.
  */
-import { Clock, Duration, Effect, Exit, type Scope } from "effect"
+import { Duration, Effect, Exit, type Scope } from "effect"
 import { acquired } from "../../platform/background/acquired.js"
 import * as Background from "../../platform/background/Background.js"
 import { afterwards } from "../../platform/store/Transactor.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { AgentRepository } from "../AgentRepository.js"
@@ -59,9 +60,6 @@ const storedWithin = "5 seconds"
 
 /** Slots over which the signs of life are spread that could not be stored together: what one of them met does not meet all others again. */
 const retrySlots = 5
-
-/** Milliseconds that go on evenly when the machine's clock is set: by that, a clock that is set back would let no check be due. */
-const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
 
 /** Makes checks of connections, each once in every interval. */
 export const makeChecks = (
@@ -127,7 +125,7 @@ export const makeChecks = (
         for (const { agentId, retire } of batch) if (!latest.has(agentId)) retire("outdated")
       })
       return Effect.onExit(Effect.disconnect(storing), (exit) =>
-        Effect.map(monotonic, (now) =>
+        Effect.map(Monotonic.now, (now) =>
           batch.forEach((checked, index) => {
             checked.isStoring = false
             if (Exit.isSuccess(exit) || checked.isOver) return
@@ -149,7 +147,7 @@ export const makeChecks = (
     const isSilent = ({ askedSince }: Checked, now: number): boolean => askedSince !== undefined && now - askedSince > inactive - period
 
     const checkDue = Effect.gen(function* () {
-      const now = yield* monotonic
+      const now = yield* Monotonic.now
       const heard: Array<Checked> = []
       for (const checked of takeDue(now)) {
         if (isSilent(checked, now)) checked.retire("unresponsive")
@@ -164,7 +162,7 @@ export const makeChecks = (
     /** Waits for the slot that is due next, but for no longer than a slot: a sign of life that could not be stored becomes due earlier. */
     const wait = Effect.suspend(() => {
       if (slots.size > 0) {
-        return Effect.flatMap(monotonic, (now) => {
+        return Effect.flatMap(Monotonic.now, (now) => {
           const due = Math.min(...slots.keys()) * slotLength - now
           return Effect.sleep(Duration.millis(Math.max(0, Math.min(due, slotLength))))
         })
@@ -185,6 +183,6 @@ export const makeChecks = (
 
     return {
       /** Checks a connection until the scope closes. */
-      check: (connection) => Effect.flatMap(monotonic, (now) => acquired(begin(checkedOf(connection), now)))
+      check: (connection) => Effect.flatMap(Monotonic.now, (now) => acquired(begin(checkedOf(connection), now)))
     }
   })

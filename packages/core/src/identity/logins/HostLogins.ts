@@ -2,7 +2,7 @@
  * Users of the application that embeds the service. The host says with each request whose it is; what follows is a login by an external
  * provider, with the same rules. A session of the host is kept as a key, so that a login happens once and not with each request.
  */
-import { Clock, Context, Effect, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Option, Redacted, Schema } from "effect"
 import type { Actor, CallInfo } from "../../access/actors/Actor.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
@@ -21,6 +21,7 @@ import { ExternalLogins } from "./ExternalLogins.js"
 import type { VerifiedIdentity } from "./LoginProvider.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 
 const text = (maximum: number) => Schema.optionalWith(Schema.String.pipe(Schema.maxLength(maximum)), { default: () => "" })
 
@@ -124,7 +125,7 @@ const make = Effect.gen(function* () {
       if (!identity.email_verified) {
         return yield* new Forbidden({ message: "Your e-mail address is not verified.", detail: "Verify the address, then try again." })
       }
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Monotonic.now
       const refusal = refusals.get(key.id)
       if (refusal !== undefined && refusal.until > now) return yield* refusal.error
       yield* externalLogins

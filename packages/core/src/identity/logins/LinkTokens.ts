@@ -4,6 +4,7 @@ import { Unauthenticated } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import { Locks } from "../../platform/store/Locks.js"
 import * as Lru from "../../platform/collections/Lru.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { LoginProviders, providerOf } from "./LoginProvider.js"
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
         ),
         Effect.tapErrorTag("ProviderFailure", ({ detail, message }) =>
           Effect.zipRight(
-            Effect.map(Clock.currentTimeMillis, (now) => failures.set(link.id, { until: now + restAfterFailure })),
+            Effect.map(Monotonic.now, (now) => failures.set(link.id, { until: now + restAfterFailure })),
             Effect.logWarning("a login at a provider could not be renewed", { link: link.id, message, detail })
           )
         ),
@@ -116,7 +117,7 @@ const make = Effect.gen(function* () {
           const link = yield* current(userId, type)
           if (!(yield* hasEnded(link, ahead))) return
           const failure = failures.get(link.id)
-          if (failure !== undefined && failure.until > (yield* Clock.currentTimeMillis)) {
+          if (failure !== undefined && failure.until > (yield* Monotonic.now)) {
             return yield* ended("The provider could not be asked to renew it.")
           }
           yield* renew(link)

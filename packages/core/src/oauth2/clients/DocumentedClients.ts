@@ -1,10 +1,11 @@
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import { SystemActor } from "../../access/actors/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Lru from "../../platform/collections/Lru.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ClientDocuments, idOfDocument, readClientDocument } from "./ClientDocument.js"
 import { appName, type ClientMetadata } from "./ClientMetadata.js"
@@ -101,7 +102,7 @@ export const documentedClients = ({ admitted, repository }: Needs) =>
         if (known === undefined && !(yield* admitted)) return yield* invalidClient
         if (known !== undefined && Timestamp.minus(now, freshFor) < known.updated_at) return known
         const held = known !== undefined && Timestamp.minus(now, heldFor) < known.updated_at ? known : undefined
-        const at = yield* Clock.currentTimeMillis
+        const at = yield* Monotonic.now
         const refusal = refusals.get(url)
         const renewal = refusal !== undefined && at - refusal.at < restsFor ? Effect.fail(refusal.error) : renewed(url, id, known)
         return yield* Effect.catchAll(renewal, (error) => {

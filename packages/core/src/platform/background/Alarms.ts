@@ -1,5 +1,6 @@
 /** Functions that are called later, by one fiber for all of them: a fiber that sleeps takes eight kilobytes, an alarm a fraction of one. */
 import { Duration, Effect, type Scope } from "effect"
+import * as Monotonic from "../time/Monotonic.js"
 import * as Background from "./Background.js"
 import { turnAfterStarted } from "./Turns.js"
 
@@ -22,7 +23,7 @@ const atOnce = 16
 /** Makes alarms that ring until the scope closes. */
 export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Effect.clock
-  const current = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1_000_000
+  const current = (): number => Monotonic.of(clock)
   /** By the time after which they ring, so that each list is in the order of ringing. */
   const lists = new Map<number, Set<Alarm>>()
   /** Opens when an alarm is set that rings before what is waited for. */

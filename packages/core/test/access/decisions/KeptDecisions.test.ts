@@ -3,6 +3,7 @@ import { keptDecisions, publishRightsChange } from "@atelier/core/access"
 import { EventBus, Uuid } from "@atelier/core/platform"
 import { Effect, TestClock } from "effect"
 import { expect } from "vitest"
+import { aClockToSetBack } from "../../../../../test/store/time.js"
 
 const decisions = Effect.map(keptDecisions<number>(), ({ begin, find, holds }) => {
   let judged = 0
@@ -29,6 +30,17 @@ describe("a kept decision", () => {
       expect(yield* ask("a")).toBe(1)
       yield* TestClock.adjust("201 millis")
       expect([yield* ask("a"), yield* ask("a")]).toStrictEqual([3, 3])
+    }).pipe(Effect.provide(EventBus.layerMemory))
+  )
+
+  it.scoped("answers for no longer after the clock was set back", () =>
+    Effect.gen(function* () {
+      const { clock, setBack } = yield* aClockToSetBack
+      const { ask } = yield* Effect.withClock(decisions, clock)
+      expect(yield* ask("a")).toBe(1)
+      setBack(3_600_000)
+      yield* TestClock.adjust("1 second")
+      expect(yield* ask("a")).toBe(2)
     }).pipe(Effect.provide(EventBus.layerMemory))
   )
 

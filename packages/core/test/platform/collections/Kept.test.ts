@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { keptFor } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
+import { aClockToSetBack } from "../../../../../test/store/time.js"
 
 describe("a value that is kept for a time", () => {
   it.effect("is made again after it, and after a failure", () =>
@@ -24,6 +25,18 @@ describe("a value that is kept for a time", () => {
       yield* Fiber.interrupt(leaving)
       yield* Deferred.succeed(gate, "made")
       expect([yield* Fiber.join(staying), yield* value]).toStrictEqual(["made", "made"])
+    })
+  )
+
+  it.effect("is made again in time although the clock was set back", () =>
+    Effect.gen(function* () {
+      const { clock, setBack } = yield* aClockToSetBack
+      let made = 0
+      const value = Effect.withClock(yield* Effect.withClock(keptFor("1 minute")(Effect.sync(() => ++made)), clock), clock)
+      expect(yield* value).toBe(1)
+      setBack(3_600_000)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* value).toBe(2)
     })
   )
 })

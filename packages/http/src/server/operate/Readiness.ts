@@ -1,5 +1,5 @@
 import { DeploymentValues } from "@atelier/core/deployment"
-import { StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
+import { keptFor, StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
 import { Effect, Exit, Option } from "effect"
 import { StoreFaults } from "./StoreFaults.js"
 
@@ -36,5 +36,5 @@ export const make = Effect.gen(function* () {
     yield* faults.note(unavailable)
     return unavailable
   })
-  return yield* Effect.cachedWithTTL(Effect.uninterruptible(check), validity)
+  return yield* keptFor(validity)(Effect.uninterruptible(check))
 })
