@@ -4,6 +4,7 @@ import * as Background from "../../platform/background/Background.js"
 import { EventBus, subscribe } from "../../platform/events/EventBus.js"
 import * as Measure from "../../platform/Measure.js"
 import { afterwards, Transactor } from "../../platform/store/Transactor.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import { DryRunJobs } from "./DryRunJobs.js"
 import { JobClaims } from "../queue/JobClaims.js"
 import { lostAfter } from "../queue/JobTaking.js"
@@ -66,9 +67,10 @@ const make = Effect.gen(function* () {
   const watch = (job: ClaimedJob, run: Run, stop: (reason: Stop) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const cancellations = yield* subscribe(jobCanceled(job.id))
-      let renewedAt = yield* Clock.currentTimeMillis
+      // By time that only goes forward: a clock that jumps ahead says nothing of the others' view of the lease
+      let renewedAt = yield* Monotonic.now
       const look = Effect.gen(function* () {
-        const begun = yield* Clock.currentTimeMillis
+        const begun = yield* Monotonic.now
         const limit = Duration.toMillis(run.repeatable ? lostAfter : unrepeatableLostAfter)
         // A renewal that is not answered must not keep the work from its end: others take the job then. The time alone would wait for a statement
         const rest = Math.max(0, Math.min(Duration.toMillis(renewalLimit), renewedAt + limit - begun))
@@ -79,7 +81,7 @@ const make = Effect.gen(function* () {
           if (renewal.value.canceled) yield* stop("canceled")
         } else {
           const isLost = Option.exists(Cause.failureOption(renewal.cause), (error) => error._tag === "ClaimLost")
-          if (isLost || (yield* Clock.currentTimeMillis) - renewedAt >= limit) yield* stop("lost")
+          if (isLost || (yield* Monotonic.now) - renewedAt >= limit) yield* stop("lost")
         }
       })
       yield* startWatching(Stream.runForEach(cancellations, () => look))

@@ -16,6 +16,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Option, Ref, TestClock } from 
 import { sqlite } from "../../../../../test/store/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
 import { runtime } from "../../../../../test/store/services.js"
+import { aClockToSetBack } from "../../../../../test/store/time.js"
 
 /** What a test sets, and what it sees of the work. */
 class Stage extends Context.Tag("Stage")<
@@ -168,6 +169,31 @@ layer(services)("a job whose store is away", (it) => {
       yield* pass(2)
       yield* Fiber.join(work)
       expect([stopped, yield* run.status]).toStrictEqual([1, "pending"])
+    })
+  )
+
+  it.effect("continues when the clock jumps ahead while the store answers", () =>
+    Effect.gen(function* () {
+      const { clock, setBack } = yield* aClockToSetBack
+      const { answers } = yield* Stage
+      const answered = yield* Ref.get(answers)
+      const run = yield* aRun(["parse", "plan", "apply"])
+      const work = yield* Effect.withClock(run.start, clock)
+      yield* pass(2)
+      setBack(-3_600_000)
+      // Each answer takes a moment
+      for (let renewals = 0; renewals < 3; renewals++) {
+        const answer = yield* Deferred.make<void>()
+        yield* Ref.set(answers, answer)
+        yield* TestClock.adjust("1 second")
+        yield* Deferred.succeed(answer, undefined)
+        yield* TestClock.adjust("100 millis")
+      }
+      yield* Ref.set(answers, answered)
+      yield* run.plan
+      yield* pass(2)
+      yield* Fiber.join(work)
+      expect([yield* run.interruptions, yield* run.status]).toStrictEqual([0, "succeeded"])
     })
   )
 
