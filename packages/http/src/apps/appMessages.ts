@@ -23,6 +23,16 @@ interface Repeated {
   readonly headers: Headers
 }
 
+/** Headers for one answer. A host may change what it gets, its lists too: Node itself appends to the list that it was given. */
+const ownOf = (made: Headers): Headers => {
+  const headers = { ...made }
+  for (const name in headers) {
+    const value = headers[name]
+    if (Array.isArray(value)) headers[name] = [...value]
+  }
+  return headers
+}
+
 export const appMessages = (
   { names, version }: Pick<HttpSettings, "names" | "version">,
   { forwardingOf, originOf, placeOf }: Pick<AppPlaces, "forwardingOf" | "originOf" | "placeOf">
@@ -77,8 +87,8 @@ export const appMessages = (
       const isSame = before?.base === base && before.isPath === isPath && before.origin === origin && before.cors_behavior === cors_behavior
       const made = isSame ? before.headers : madeOf(rawHeaders, isPath, base, cors_behavior === "simple", origin)
       if (isRepeated && !isSame) repeated.set(rawHeaders, { base, isPath, origin, cors_behavior, headers: { ...made } })
-      // A host may change what it gets
-      const headers = { ...made, [requestIdHeader]: info.id }
+      const headers = ownOf(made)
+      headers[requestIdHeader] = info.id
       if (cookies.length > 0) headers["set-cookie"] = [...(headers["set-cookie"] ?? []), ...cookies]
       return headers
     }

@@ -306,6 +306,34 @@ describeAgents("an app on a path", (server) => {
     expect(echoed(await get("/web/a", token)).url).toBe("/a")
   })
 
+  it("sets each client the cookies alone that a host's middleware adds to its own answer", async () => {
+    const port = await webApp((_, response) => {
+      // Equal heads
+      response.sendDate = false
+      response.setHeader("Set-Cookie", ["one=1"]).end("page")
+    })
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    let clients = 0
+    const host = createServer((incoming, response) => {
+      const { writeHead } = response
+      // As common middleware does just before a head is sent
+      response.writeHead = ((status: number, headers: Readonly<Record<string, string | Array<string>>>) => {
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+        response.appendHeader("Set-Cookie", `host=${++clients}`)
+        return writeHead.call(response, status)
+      }) as typeof writeHead
+      server().atelier.handler(incoming, response)
+    })
+    const behind = { ...server(), url: `http://localhost:${await listening(host)}` }
+    const { cookie } = asOwner(server())
+    const cookiesOf = async (sent: string): Promise<ReadonlyArray<string>> =>
+      ((await send(behind, `${base}/`, { headers: { cookie: sent } })).headers["set-cookie"] ?? []).map((set) => set.split(";", 1)[0] ?? "")
+    const token = (await cookiesOf(cookie)).find((pair) => pair.startsWith("service_signed_app_token="))
+    const given: Array<unknown> = []
+    for (let request = 0; request < 4; request++) given.push(await cookiesOf(`${cookie}; ${token}`))
+    expect(given).toStrictEqual([2, 3, 4, 5].map((client) => ["one=1", `host=${client}`]))
+  })
+
   it("gets no token that is bound to a key, and no proof of the key", async () => {
     const port = await webApp(echo)
     const { base } = await anAppAt(server(), `http://localhost:${port}`)
