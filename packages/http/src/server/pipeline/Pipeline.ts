@@ -14,7 +14,7 @@ import { randomUUID } from "node:crypto"
 import type { Route } from "../../contract/Route.js"
 import type { Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
-import { KnownHead } from "../connection/KnownHead.js"
+import { type KnownHead, KnownHeads } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import { cookieOf, credentialReader } from "../credentials/Credential.js"
 import { UserCredentials } from "../credentials/Credentials.js"
@@ -116,6 +116,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const failed = failureAnswer(yield* StoreFaults)
     const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
+    const heads = new KnownHeads()
     const answerByRoute = routeAnswer(settings, limiter, routes, answerOf)
     const answerByApp = apps === undefined ? undefined : appAnswer(apps, limiter, isOwn, failed)
 
@@ -199,7 +200,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       if (same === undefined && refusalByHead(request, target.path) !== undefined) return false
       if (same === undefined && app.address.access_method === "path" && redirect(request, target.path, peer) !== undefined) return false
       const info = infoOf(request, target, peer, undefined, app, same)
-      const known = same ?? KnownHead.keep(request.source, peer, app)
+      const known = same ?? heads.keep(request.source, app)
       if (known !== undefined) known.ip = info.ip
       if (known !== undefined && target.query === "") known.caller ??= { credential: info.credential, key: undefined }
       const admission = answerByApp.admissionOf(request, info, app, known)
@@ -209,5 +210,5 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
       return true
     }
 
-    return entrances(apps, begin, directByApp)
+    return entrances(apps, heads, begin, directByApp)
   })

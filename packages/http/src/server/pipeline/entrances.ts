@@ -3,7 +3,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { doneWith, type Forbidden, type Unauthenticated } from "@atelier/core/platform"
 import { Context, Effect, Exit, Option, type Scope } from "effect"
-import { KnownHead } from "../connection/KnownHead.js"
+import type { KnownHead, KnownHeads } from "../connection/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { RequestServices } from "../connection/RequestServices.js"
@@ -46,12 +46,13 @@ export const attempt = (make: () => App): App => {
 /** `directByApp` answers a request to an app, or begins nothing. It is told the head that is known of an earlier request to the same app. */
 export const entrances = (
   apps: AppServing | undefined,
+  heads: KnownHeads,
   begin: (arrival: Arrival) => App,
   directByApp: (request: NodeRequest, peer: string, app: AppPath, known: KnownHead | undefined, outlet: DirectOutlet) => boolean
 ) => {
   const direct: Direct = (request, outlet) => {
     if (apps?.visitOf(request) !== undefined) return false
-    const known = KnownHead.of(request.source)
+    const known = heads.of(request.source)
     const same = known?.appAt(request.url)
     const peer = known?.peer ?? request.source.socket.remoteAddress ?? ""
     const named = same ?? apps?.appOf(request, peer)

@@ -2,8 +2,11 @@ import * as fc from "fast-check"
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { expect, it } from "vitest"
-import { KnownHead } from "../../../src/server/connection/KnownHead.js"
+import { KnownHeads } from "../../../src/server/connection/KnownHead.js"
 import { type AppPath, appHosts, noApp, parseAppPath } from "../../../src/server/request/appPath.js"
+
+/** Keeps the head of a request. */
+const kept = (request: IncomingMessage, app: AppPath, heads = new KnownHeads()) => ({ heads, known: heads.keep(request, app) })
 
 const aRequest = (socket: Socket, rawHeaders: ReadonlyArray<string>): IncomingMessage => {
   const request = new IncomingMessage(socket)
@@ -24,9 +27,9 @@ const appIn = (url: string): AppPath => {
 
 it("a head is known to equal requests of its connection alone", () => {
   const socket = new Socket()
-  const known = KnownHead.keep(aRequest(socket, head), "127.0.0.1", appIn("/@ada/dev/apps/web/"))
-  expect(KnownHead.of(aRequest(socket, head))).toBe(known)
-  expect(KnownHead.of(aRequest(new Socket(), head))).toBeUndefined()
+  const { heads, known } = kept(aRequest(socket, head), appIn("/@ada/dev/apps/web/"))
+  expect(heads.of(aRequest(socket, head))).toBe(known)
+  expect(heads.of(aRequest(new Socket(), head))).toBeUndefined()
   for (const other of [
     head.slice(2),
     [...head, "X", "y"],
@@ -34,33 +37,56 @@ it("a head is known to equal requests of its connection alone", () => {
     head.with(2, "cookie"),
     [...head.slice(2), ...head.slice(0, 2)]
   ])
-    expect(KnownHead.of(aRequest(socket, other))).toBeUndefined()
+    expect(heads.of(aRequest(socket, other))).toBeUndefined()
   const older = aRequest(socket, head)
   older.httpVersion = "1.0"
-  expect(KnownHead.of(older)).toBeUndefined()
+  expect(heads.of(older)).toBeUndefined()
 })
 
 it("a head is not known if the host has changed its headers", () => {
   const socket = new Socket()
   const first = aRequest(socket, head)
-  const known = KnownHead.keep(first, "127.0.0.1", appIn("/@ada/dev/apps/web/"))
+  const { heads, known } = kept(first, appIn("/@ada/dev/apps/web/"))
   first.headers["cookie"] = "c=d"
   first.rawHeaders[3] = "c=d"
-  expect(KnownHead.of(first)).toBeUndefined()
+  expect(heads.of(first)).toBeUndefined()
   for (const change of [{ cookie: "c=d" }, { cookie: undefined }, { authorization: "Bearer x" }]) {
     const next = aRequest(socket, head)
     Object.assign(next.headers, change)
-    expect(KnownHead.of(next)).toBeUndefined()
+    expect(heads.of(next)).toBeUndefined()
   }
   const without = aRequest(socket, head)
   delete without.headers["cookie"]
-  expect(KnownHead.of(without)).toBeUndefined()
-  expect(KnownHead.of(aRequest(socket, head))).toBe(known)
+  expect(heads.of(without)).toBeUndefined()
+  expect(heads.of(aRequest(socket, head))).toBe(known)
+})
+
+it("a head is known to the service alone that has read it", () => {
+  const request = aRequest(new Socket(), head)
+  kept(request, appIn("/@ada/dev/apps/web/"))
+  expect(new KnownHeads().of(request)).toBeUndefined()
+})
+
+it("a head is not known on a connection that the host shares among clients", () => {
+  const socket = new Socket()
+  let address = "192.0.2.1"
+  Object.defineProperty(socket, "remoteAddress", { get: () => address })
+  const request = aRequest(socket, head)
+  const { heads, known } = kept(request, appIn("/@ada/dev/apps/web/"))
+  expect([known?.peer, heads.of(request)]).toStrictEqual(["192.0.2.1", known])
+  address = "192.0.2.2"
+  expect(heads.of(request)).toBeUndefined()
+})
+
+it("a head with a long target is not kept, which would hold it in memory", () => {
+  const request = aRequest(new Socket(), head)
+  request.url = `/@ada/dev/apps/web/?${"x".repeat(5_000)}`
+  expect(kept(request, appIn(request.url)).known).toBeUndefined()
 })
 
 it("a long head is not kept", () => {
   const request = aRequest(new Socket(), [...head, "X", "x".repeat(5_000)])
-  expect(KnownHead.keep(request, "127.0.0.1", appIn("/@ada/dev/apps/web/"))).toBeUndefined()
+  expect(kept(request, appIn("/@ada/dev/apps/web/")).known).toBeUndefined()
 })
 
 const segment = fc.constantFrom("web", "web2", "we", "%77eb", "dev", "", "@ada", "..", "a?b", "?", "/", "x=y")
@@ -73,7 +99,7 @@ it("an app at another target is the one that its path names", () => {
     fc.property(target, target, (first, url) => {
       const app = parseAppPath(first, "/mount")
       if (app === undefined) return
-      const found = KnownHead.keep(aRequest(new Socket(), head), "127.0.0.1", app)?.appAt(url)
+      const found = kept(aRequest(new Socket(), head), app).known?.appAt(url)
       if (found !== undefined) expect(found).toStrictEqual(parseAppPath(url, "/mount"))
     })
   )
@@ -84,7 +110,7 @@ it("an app with a host of its own is found at each target", () => {
   const of = (url: string) => hosts("web--main--dev--ada.apps.test", url)
   const app = of("/")
   if (app === undefined || app === noApp) throw new Error("the host names no app")
-  const known = KnownHead.keep(aRequest(new Socket(), head), "127.0.0.1", app)
+  const { known } = kept(aRequest(new Socket(), head), app)
   for (const url of ["/", "/a?b=/c", "/@ada/dev/apps/web/", "//?"]) expect(known?.appAt(url)).toStrictEqual(of(url))
   expect(known?.appAt("http://web--main--dev--ada.apps.test/a")).toBeUndefined()
 })
