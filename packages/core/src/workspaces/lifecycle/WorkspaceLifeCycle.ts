@@ -108,6 +108,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const targets = yield* targetsOf(ids)
         const reads = yield* orders.readsOf(targets.map(({ previous }) => previous.id))
+        yield* nextTurn
         const ready: Array<PreparedAction> = []
         const decide = (target: LifeCycleTarget) => Effect.map(decided(target, reads), (one) => void (one === undefined || ready.push(one)))
         yield* Background.each("workspace_life_cycle", targets, decide, {
@@ -115,6 +116,8 @@ const make = Effect.gen(function* () {
           inOneTurn: true,
           onFailure: ({ workspace }, cause) => onFailure(workspace.id, cause)
         })
+        // On SQLite, requests that have arrived would wait for the transaction too
+        yield* nextTurn
         return ready.length === 0 ? [] : yield* carryOutFree(ready)
       })
 
