@@ -1,7 +1,7 @@
 /** All keys. */
 import { keysText } from "../texts/shell.js"
 import { Dialog } from "../ui/floating/Dialog.js"
-import { Keys } from "../ui/page/Keys.js"
+import { Keys, keysInWords } from "../ui/page/Keys.js"
 import { navigation } from "./navigation.js"
 import "./KeyList.css"
 
@@ -34,7 +34,7 @@ export const KeyList = ({ onClose }: { readonly onClose: () => void }) => (
               <div key={key}>
                 <dt>{meaning}</dt>
                 <dd>
-                  <span className="visually-hidden">{key}</span>
+                  <span className="visually-hidden">{keysInWords(key)}</span>
                   <Keys keys={key} />
                 </dd>
               </div>

@@ -5,7 +5,7 @@ import { organizationsText } from "../../texts/people.js"
 import { Avatar } from "../../ui/page/Avatar.js"
 import { Page, PageHeader, Section } from "../../ui/page/Page.js"
 import { ErrorState, SkeletonLines } from "../../ui/page/States.js"
-import { Tabs } from "../../ui/page/Tabs.js"
+import { type Tab, Tabs, usePartTitle } from "../../ui/page/Tabs.js"
 import { useMay } from "../../app/session.js"
 import { organizationQuery } from "./queries.js"
 
@@ -25,6 +25,18 @@ export const OrganizationFrame = ({ children, name }: Props) => {
     sync: { on: "idpsync_settings", to: "read", organization: id }
   })
   const params = { organization: name }
+  const tabs: ReadonlyArray<Tab> = [
+    { label: organizationsText.tabs.members, link: { to: "/organizations/$organization/members", params } },
+    { label: organizationsText.tabs.groups, link: { to: "/organizations/$organization/groups", params } },
+    { label: organizationsText.tabs.roles, link: { to: "/organizations/$organization/roles", params } },
+    { label: organizationsText.tabs.provisioners, link: { to: "/organizations/$organization/provisioners", params } },
+    ...(may.sync ? [{ label: organizationsText.tabs.sync, link: { to: "/organizations/$organization/idp-sync", params } as const }] : []),
+    ...(may.update
+      ? [{ label: organizationsText.tabs.settings, link: { to: "/organizations/$organization/settings", params } as const }]
+      : [])
+  ]
+  const title = organization?.display_name || name
+  const tabTitle = usePartTitle(tabs, title) ?? title
   return (
     <Page width="medium">
       <PageHeader
@@ -34,24 +46,11 @@ export const OrganizationFrame = ({ children, name }: Props) => {
             <Avatar name={organization.display_name || organization.name} src={organization.icon} size={28} isThing />
           )
         }
-        title={organization?.display_name || name}
+        title={title}
+        tabTitle={tabTitle}
         description={organization?.description || undefined}
       />
-      <Tabs
-        label={organizationsText.tabsLabel}
-        tabs={[
-          { label: organizationsText.tabs.members, link: { to: "/organizations/$organization/members", params } },
-          { label: organizationsText.tabs.groups, link: { to: "/organizations/$organization/groups", params } },
-          { label: organizationsText.tabs.roles, link: { to: "/organizations/$organization/roles", params } },
-          { label: organizationsText.tabs.provisioners, link: { to: "/organizations/$organization/provisioners", params } },
-          ...(may.sync
-            ? [{ label: organizationsText.tabs.sync, link: { to: "/organizations/$organization/idp-sync" as const, params } }]
-            : []),
-          ...(may.update
-            ? [{ label: organizationsText.tabs.settings, link: { to: "/organizations/$organization/settings" as const, params } }]
-            : [])
-        ]}
-      />
+      <Tabs label={organizationsText.tabsLabel} tabs={tabs} />
       {organization !== undefined ? (
         children(organization)
       ) : isLoadingError ? (

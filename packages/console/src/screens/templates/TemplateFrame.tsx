@@ -9,7 +9,7 @@ import { ButtonLink } from "../../ui/forms/Button.js"
 import { Callout } from "../../ui/page/Callout.js"
 import { Page, PageHeader } from "../../ui/page/Page.js"
 import { ErrorState, Skeleton, SkeletonLines } from "../../ui/page/States.js"
-import { Tabs } from "../../ui/page/Tabs.js"
+import { type Tab, Tabs, usePartTitle } from "../../ui/page/Tabs.js"
 import { useTemplateQuery, useTemplateRights } from "./queries.js"
 import "./templates.css"
 
@@ -35,10 +35,21 @@ const Loaded = ({ template }: { readonly template: Template }) => {
   const params = { organization: organization_name, template: name }
   const may = useTemplateRights(template)
   const { tabs } = templateText
+  const parts: ReadonlyArray<Tab> = [
+    { label: tabs.overview, link: { to: "/templates/$organization/$template", params }, isOverview: true },
+    { label: tabs.versions, link: { to: "/templates/$organization/$template/versions", params }, hasParts: true },
+    ...(may.insights ? [{ label: tabs.insights, link: { to: "/templates/$organization/$template/insights", params } as const }] : []),
+    { label: tabs.prebuilds, link: { to: "/templates/$organization/$template/prebuilds", params } },
+    ...(may.update
+      ? [{ label: tabs.settings, link: { to: "/templates/$organization/$template/settings", params } as const, hasParts: true }]
+      : [])
+  ]
+  const tabTitle = usePartTitle(parts, display_name || name)
   return (
     <Page width="medium">
       <PageHeader
         title={display_name || name}
+        tabTitle={tabTitle}
         icon={<Avatar name={display_name || name} src={icon} size={36} isThing />}
         crumbs={crumbs}
         description={
@@ -61,18 +72,7 @@ const Loaded = ({ template }: { readonly template: Template }) => {
           {templateText.deprecatedHint}
         </Callout>
       ) : null}
-      <Tabs
-        label={tabs.label}
-        tabs={[
-          { label: tabs.overview, link: { to: "/templates/$organization/$template", params } },
-          { label: tabs.versions, link: { to: "/templates/$organization/$template/versions", params }, hasParts: true },
-          ...(may.insights ? [{ label: tabs.insights, link: { to: "/templates/$organization/$template/insights", params } as const }] : []),
-          { label: tabs.prebuilds, link: { to: "/templates/$organization/$template/prebuilds", params } },
-          ...(may.update
-            ? [{ label: tabs.settings, link: { to: "/templates/$organization/$template/settings", params } as const, hasParts: true }]
-            : [])
-        ]}
-      />
+      <Tabs label={tabs.label} tabs={parts} />
       <Outlet />
     </Page>
   )

@@ -65,9 +65,10 @@ export const useWorkspaceCommands: UseCommands = (typed) => {
     // Of the workspace that is looked at, without a search
     ...(name === "" && here.owner !== undefined && here.workspace !== undefined ? partsOf(here.owner, here.workspace) : []),
     ...found.flatMap((each): ReadonlyArray<Command> => {
-      const { id, latest_build, name, owner_name: owner } = each
+      const { latest_build, name, owner_name: owner } = each
       const itself: Command = {
-        id: `workspace ${id}`,
+        // Its name at the beginning: typed, it comes before the parts
+        id: `${name} ${owner}/${name}`,
         label: `${owner}/${name}`,
         hint: latest_build.status,
         group: paletteText.groups.workspaces,

@@ -6,10 +6,10 @@ import { config } from "../../app/config.js"
 import { pageText } from "../../texts/ui.js"
 import "./Page.css"
 
-/** Sets the title of the browser's tab. */
-export const useTitle = (title: string): void => {
+/** Sets the title of the browser's tab, unless it is null. */
+export const useTitle = (title: string | null): void => {
   useEffect(() => {
-    document.title = `${title} · ${config.brand.name}`
+    if (title !== null) document.title = `${title} · ${config.brand.name}`
   }, [title])
 }
 
@@ -28,8 +28,8 @@ export interface Crumb {
 
 interface PageHeaderProps {
   readonly title: ReactNode
-  /** For the browser's tab, if the title is more than a text. */
-  readonly tabTitle?: string
+  /** For the browser's tab, if it differs from the title; null where the content of the screen sets it. */
+  readonly tabTitle?: string | null
   readonly icon?: ReactNode
   readonly description?: ReactNode
   readonly crumbs?: ReadonlyArray<Crumb>
@@ -37,7 +37,7 @@ interface PageHeaderProps {
 }
 
 export const PageHeader = ({ actions, crumbs = [], description, icon, tabTitle, title }: PageHeaderProps) => {
-  useTitle(tabTitle ?? (typeof title === "string" ? title : ""))
+  useTitle(tabTitle === undefined ? (typeof title === "string" ? title : "") : tabTitle)
   return (
     <header className="page-header">
       <div className="page-titles">

@@ -1,4 +1,4 @@
-import { Link, type LinkProps, useRouterState } from "@tanstack/react-router"
+import { Link, type LinkProps, useRouter, useRouterState } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import "./Tabs.css"
 
@@ -8,6 +8,8 @@ export interface Tab {
   readonly count?: number | undefined
   /** Addresses below the tab's own belong to it too. */
   readonly hasParts?: boolean
+  /** It stands for the whole screen. */
+  readonly isOverview?: boolean
 }
 
 /** Pixels of the neighbour that stay in sight beside the current tab. */
@@ -32,10 +34,21 @@ const showCurrent = (bar: HTMLElement): void => {
   markEnds(bar)
 }
 
+const useShownPath = () => useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+
+/** The title of the browser's tab: the part that is shown, and the screen that it belongs to; null at addresses below those of the parts. */
+export const usePartTitle = (parts: ReadonlyArray<Tab>, title: string): string | null => {
+  const router = useRouter()
+  const path = useShownPath()
+  const part = parts.find(({ link }) => router.buildLocation(link as never).pathname === path)
+  if (typeof part?.label !== "string") return null
+  return part.isOverview === true ? title : `${part.label} · ${title}`
+}
+
 /** Parts of one screen, each with an address of its own. */
 export const Tabs = ({ label, tabs }: { readonly tabs: ReadonlyArray<Tab>; readonly label: string }) => {
   const bar = useRef<HTMLElement>(null)
-  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const path = useShownPath()
   const count = tabs.length
   useEffect(() => {
     if (bar.current !== null) showCurrent(bar.current)

@@ -13,7 +13,7 @@ import { Callout } from "../../../ui/page/Callout.js"
 import { Menu, MenuItem, MenuSeparator } from "../../../ui/floating/Menu.js"
 import { Page, PageHeader } from "../../../ui/page/Page.js"
 import { Empty, ErrorState, Skeleton, SkeletonLines } from "../../../ui/page/States.js"
-import { Tabs } from "../../../ui/page/Tabs.js"
+import { type Tab, Tabs, usePartTitle } from "../../../ui/page/Tabs.js"
 import { Time } from "../../../ui/page/Time.js"
 import { useAction, useCancelBuild, useFavorite, useWake } from "../actions.js"
 import { DeleteDialog } from "../DeleteDialog.js"
@@ -67,11 +67,30 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
     ssh: { on: "workspace", to: "ssh", ...object }
   })
   const { isMoving, label, tone } = stateOf(workspace)
+  const parts: ReadonlyArray<Tab> = [
+    { label: tabs.overview, link: { to: "/@{$owner}/$workspace", params }, isOverview: true },
+    ...(may.ssh
+      ? [
+          { label: tabs.files, link: { to: "/@{$owner}/$workspace/files", params } as const },
+          { label: tabs.processes, link: { to: "/@{$owner}/$workspace/processes", params } as const }
+        ]
+      : []),
+    { label: tabs.builds, link: { to: "/@{$owner}/$workspace/builds", params }, hasParts: true },
+    ...(may.update
+      ? [
+          { label: tabs.parameters, link: { to: "/@{$owner}/$workspace/settings/parameters", params } as const },
+          { label: tabs.schedule, link: { to: "/@{$owner}/$workspace/settings/schedule", params } as const }
+        ]
+      : []),
+    ...(may.share || may.update ? [{ label: tabs.sharing, link: { to: "/@{$owner}/$workspace/settings/sharing", params } as const }] : []),
+    ...(may.update ? [{ label: tabs.settings, link: { to: "/@{$owner}/$workspace/settings", params } as const }] : [])
+  ]
+  const tabTitle = usePartTitle(parts, `${owner_name}/${name}`)
   return (
     <Page width="medium">
       <PageHeader
         title={name}
-        tabTitle={`${owner_name}/${name}`}
+        tabTitle={tabTitle}
         icon={<Avatar name={template_display_name || template_name} src={template_icon} size={36} isThing />}
         crumbs={[{ label: workspacesText.title, link: { to: "/workspaces" } }]}
         description={
@@ -113,29 +132,7 @@ const Loaded = ({ workspace }: { readonly workspace: Workspace }) => {
           {latest_build.job.error}
         </Callout>
       ) : null}
-      <Tabs
-        label={tabs.label}
-        tabs={[
-          { label: tabs.overview, link: { to: "/@{$owner}/$workspace", params } },
-          ...(may.ssh
-            ? [
-                { label: tabs.files, link: { to: "/@{$owner}/$workspace/files", params } as const },
-                { label: tabs.processes, link: { to: "/@{$owner}/$workspace/processes", params } as const }
-              ]
-            : []),
-          { label: tabs.builds, link: { to: "/@{$owner}/$workspace/builds", params }, hasParts: true },
-          ...(may.update
-            ? [
-                { label: tabs.parameters, link: { to: "/@{$owner}/$workspace/settings/parameters", params } as const },
-                { label: tabs.schedule, link: { to: "/@{$owner}/$workspace/settings/schedule", params } as const }
-              ]
-            : []),
-          ...(may.share || may.update
-            ? [{ label: tabs.sharing, link: { to: "/@{$owner}/$workspace/settings/sharing", params } as const }]
-            : []),
-          ...(may.update ? [{ label: tabs.settings, link: { to: "/@{$owner}/$workspace/settings", params } as const }] : [])
-        ]}
-      />
+      <Tabs label={tabs.label} tabs={parts} />
       <Outlet />
     </Page>
   )
