@@ -4,7 +4,7 @@ import { Postgres } from "@atelier/storage-postgres"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/store/databases.js"
 
@@ -237,6 +237,32 @@ describe("indexes of a PostgreSQL database in use", () => {
       yield* ask(writer, "COMMIT")
       yield* Effect.repeat(isValid, { until: ([valid]) => valid === true, schedule: Schedule.spaced("100 millis") })
     })
+  )
+
+  it.scopedLive("of the parts of names are tried again after longer and longer pauses where they cannot be made", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const client = yield* clientOf(url)
+      const pauses: Array<number> = []
+      const real = Clock.make()
+      const clock = Object.assign(Clock.make(), {
+        sleep: (duration: Duration.Duration) => {
+          if (Duration.greaterThanOrEqualTo(duration, "5 minutes")) pauses.push(Duration.toMinutes(duration))
+          return real.sleep(Duration.min(duration, "10 millis"))
+        }
+      })
+      const start = Effect.withClock(Layer.build(Postgres.layer({ url })), clock)
+      yield* Effect.scoped(start)
+      yield* ask(
+        client,
+        `DROP INDEX users_by_text;
+        CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room'; END $$;
+        CREATE EVENT TRIGGER refused ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION refuse()`
+      )
+      yield* start
+      yield* Effect.repeat(Effect.void, { until: () => pauses.length >= 9, schedule: Schedule.spaced("100 millis") })
+      expect(pauses.slice(0, 9)).toStrictEqual([5, 10, 20, 40, 80, 160, 320, 360, 360])
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
   )
 
   it.scopedLive("leave the session of the pool without their settings", () =>

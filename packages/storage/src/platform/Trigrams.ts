@@ -1,7 +1,7 @@
 /** Indexes of trigrams on PostgreSQL. They need an extension, which servers may lack or keep from the owner of the database. */
 import { Background } from "@atelier/core/platform"
 import type { SqlError } from "@effect/sql"
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import { indexes } from "./Indexes.js"
 import { Statements } from "./Statements.js"
 
@@ -31,8 +31,8 @@ export const installed = Effect.gen(function* () {
 /** How long a start may be delayed by indexes that it can do without, and how long a later attempt may take. */
 const madeWithin = { start: "1min", later: "10min" }
 
-/** The pause before a later attempt. */
-const again = "5 minutes"
+/** The pause before a later attempt, which doubles with each: what fails again and again reads the whole table each time, and may fill the disk. */
+const again = { first: Duration.minutes(5), longest: Duration.hours(6) }
 
 interface Wanted {
   /** The indexes by their names. */
@@ -72,9 +72,11 @@ export const complete = (wanted: Wanted): Effect.Effect<void, SqlError.SqlError,
   Effect.gen(function* () {
     if (yield* attempt(wanted, madeWithin.start)) return
     const looking = attempt(wanted, madeWithin.later).pipe(
-      Effect.catchAllCause((cause) => Effect.as(Background.logFailure("the indexes of trigrams could not be looked at", cause), false)),
-      Effect.delay(again),
-      Effect.repeat({ until: (isComplete) => isComplete })
+      Effect.catchAllCause((cause) => Effect.as(Background.logFailure("the indexes of trigrams could not be looked at", cause), false))
     )
-    yield* Background.once("trigram_indexes", looking)
+    const lookAfter = (pause: Duration.Duration): Effect.Effect<void, never, Statements> =>
+      Effect.flatMap(Effect.delay(looking, pause), (isComplete) =>
+        isComplete ? Effect.void : lookAfter(Duration.min(Duration.times(pause, 2), again.longest))
+      )
+    yield* Background.once("trigram_indexes", lookAfter(again.first))
   })
