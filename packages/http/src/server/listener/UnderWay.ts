@@ -27,11 +27,11 @@ export interface UnderWay {
   readonly endStalled: (timeout: number) => void
 }
 
-/** Lets a response finish that its connection ended before. */
-const finishWithConnection = (response: ServerResponse): void => {
+/** Lets a response finish that its connection ended before. `isOfServer` tells that a server of Node's made it. */
+const finishWithConnection = (response: ServerResponse, isOfServer: boolean): void => {
   if (!response.writableEnded || response.writableFinished) return
   // Node's own is the first, and would look for the connection
-  const [own] = response.listeners("finish")
+  const [own] = isOfServer ? response.listeners("finish") : []
   if (own !== undefined) response.off("finish", own as () => void)
   response.emit("finish")
 }
@@ -62,6 +62,8 @@ export const make = (): UnderWay => {
       const { forget, sent } = of(socket)
       const sending = { response, isUpgrade, since: performance.now() }
       sent.push(sending)
+      // A host that made the response itself may listen to its end later
+      const isOfServer = response.listenerCount("finish") > 0
       // One listener for all of it: each takes a share of every small request
       response.once("close", () => {
         const place = sent.indexOf(sending)
@@ -70,7 +72,7 @@ export const make = (): UnderWay => {
         sent.splice(place, 1)
         // A host may make up a socket for each request, and never close it
         if (sent.length === 0 && !(socket instanceof Socket)) forget()
-        if (!isUpgrade) finishWithConnection(response)
+        if (!isUpgrade) finishWithConnection(response, isOfServer)
         closed()
       })
     },

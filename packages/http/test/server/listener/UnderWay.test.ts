@@ -20,4 +20,14 @@ describe("a response that is over", () => {
     expect(socket.listenerCount("close")).toBe(own)
     expect(closed).toBe(2)
   })
+
+  it("finishes with its connection, also for a host that made it and listens later", () => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()))
+    UnderWay.make().add(new Duplex(), response, false, () => undefined)
+    let finished = 0
+    response.once("finish", () => void finished++)
+    response.end("unsent")
+    response.emit("close")
+    expect(finished).toBe(1)
+  })
 })
