@@ -3,7 +3,7 @@ import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/ag
 import { type Duration, Effect, Exit, Mailbox, Stream } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
-import { givesBackFrom } from "../server/listener/LentBody.js"
+import { givesBackFrom, mayKeep } from "../server/listener/LentBody.js"
 import { SocketClosed } from "./closing.js"
 import { arrived } from "./heartbeat.js"
 import { readLent } from "./lentReads.js"
@@ -142,7 +142,9 @@ export const open = (
       // A client's frames have masks, by the library where a proxy could read them (RFC 6455 §10.3)
       if (connection === undefined || client?.isHidden === false) return sendEach(webSocket, connection, payloadsOf(pieces), sent)
       if (webSocket.readyState !== WebSocket.OPEN) return done(new SocketClosed({ code: 1006, reason: "the WebSocket is closed" }))
-      writeTogether(connection, payloadsOf(binaryFrames(pieces, client !== undefined).frames), sent)
+      // Their owner has lent memory read into again once they have left
+      const lasting = mayKeep(connection) ? pieces.map((piece) => Uint8Array.from(piece)) : pieces
+      writeTogether(connection, payloadsOf(binaryFrames(lasting, client !== undefined).frames), sent)
     },
     tell: (text) => webSocket.send(text),
     givesBack: (bytes) => (connection === undefined ? undefined : givesBackFrom(connection)(bytes)),

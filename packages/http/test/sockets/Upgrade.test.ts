@@ -44,3 +44,37 @@ describe("a WebSocket without listeners yet", () => {
     })
   )
 })
+
+it.scopedLive("gives a host's connection that may keep what it sends bytes that never change", () =>
+  Effect.gen(function* () {
+    const kept: Array<Uint8Array> = []
+    const isSent = yield* Deferred.make<void>()
+    const server = createServer().on("upgrade", (source, socket, head) => {
+      if (!(socket instanceof Socket)) return
+      const { write } = socket
+      socket.write = ((bytes: Uint8Array, ...rest: [never]) => {
+        kept.push(bytes)
+        return write.call(socket, bytes, ...rest)
+      }) as typeof write
+      const response = new ServerResponse(source)
+      Upgrades.offer(source, { socket, head, response, taken: () => () => undefined })
+      const upgraded = upgrade(new NodeRequest(source, response), 1024, {}, {})
+      if (upgraded === undefined) return
+      // Small ones are joined
+      const bytes = Buffer.alloc(100_000, "a")
+      open(upgraded.webSocket, { isStream: true }, () => undefined, upgraded.socket).write([bytes], () => {
+        // Its memory is read into again
+        bytes.fill("b")
+        Deferred.unsafeDone(isSent, Effect.void)
+      })
+    })
+    const { port } = yield* listening(server)
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(() => connect({ port, host: "127.0.0.1" })),
+      (client) => Effect.sync(() => client.destroy())
+    )
+    client.write(handshake)
+    yield* Deferred.await(isSent)
+    expect(kept.at(-1)?.every((byte) => byte === 0x61)).toBe(true)
+  })
+)

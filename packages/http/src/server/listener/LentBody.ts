@@ -21,11 +21,14 @@ const giveBackOnce =
     if (error === undefined || error === null) Loans.giveBack(buffer, length)
   }
 
+/** Whether a connection may keep bytes that it has sent: the host has made it, or has replaced its method. */
+export const mayKeep = (connection: Duplex): boolean => !(connection instanceof Socket && connection.write === writeSocket)
+
 /** Returns what a connection is to call once it has sent bytes, which gives them back. */
 export const givesBackFrom =
   (connection: Duplex) =>
   (bytes: Uint8Array): ((error?: Error | null) => void) | undefined =>
-    connection instanceof Socket && connection.write === writeSocket ? giveBackOnce(bytes) : undefined
+    mayKeep(connection) ? undefined : giveBackOnce(bytes)
 
 /** Returns what a response is to call once it has sent bytes, which gives them back. It is asked for each piece: a host may replace methods with the head. */
 export const givesBack =
