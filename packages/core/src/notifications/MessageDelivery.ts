@@ -4,7 +4,8 @@ import * as Background from "../platform/background/Background.js"
 import type { Ids } from "../platform/Ids.js"
 import * as Measure from "../platform/Measure.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { type Dispatcher, NotDelivered } from "./Dispatcher.js"
+import type { Dispatcher } from "./Dispatcher.js"
+import { dispatchWithin } from "./dispatchWithin.js"
 import { notificationEventsById } from "./NotificationEvents.js"
 import { messageAfter, type MessageEvent } from "./NotificationQueue.js"
 import type { LeasedMessage, NotificationRepository } from "./NotificationRepository.js"
@@ -58,11 +59,7 @@ export const messageDelivery = ({ dispatchers, options, dispatchTimeout, reposit
     const impossible = (reason: string) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable: false })
     if (dispatcher === undefined) return impossible(`the method ${message.method} is not configured`)
     if (known === undefined) return impossible("the event is unknown to this version of the service")
-    return dispatcher.dispatch(outgoingOf(known, message, options.accessUrl)).pipe(
-      Effect.timeoutFail({
-        duration: dispatchTimeout,
-        onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
-      }),
+    return dispatchWithin(dispatchTimeout, dispatcher, outgoingOf(known, message, options.accessUrl)).pipe(
       Effect.as<MessageEvent>({ _tag: "Delivered" }),
       Effect.catchTag("NotDelivered", ({ reason, retryable }) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable })),
       // A message that crashes a host's dispatcher must not keep other messages from being sent

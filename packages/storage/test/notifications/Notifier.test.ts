@@ -21,7 +21,8 @@ const slowly = Layer.succeed(Dispatchers, [
         Effect.sync(() => void sent.push(id)),
         "50 seconds"
       )
-  }
+  },
+  { method: "silent", dispatch: () => Effect.uninterruptible(Effect.never) }
 ])
 
 const leasingAll = Layer.effect(
@@ -29,11 +30,11 @@ const leasingAll = Layer.effect(
   Effect.map(DeploymentOptions, (options) => ({ ...options, notificationsLeaseCount: 50 }))
 )
 
-const aMessage = (user_id: Uuid.Uuid, now: Timestamp.Timestamp): NotificationMessage => ({
+const aMessage = (user_id: Uuid.Uuid, now: Timestamp.Timestamp, method = "slow"): NotificationMessage => ({
   id: Uuid.Uuid.make(globalThis.crypto.randomUUID()),
   template_id: notificationEvents.test.id,
   user_id,
-  method: "slow",
+  method,
   status: "pending",
   status_reason: "",
   attempt_count: 0,
@@ -80,6 +81,21 @@ for (const [name, database] of databases) {
         yield* until(Effect.map(Fiber.poll(first), Option.isSome))
         yield* until(Effect.map(Fiber.poll(second), Option.isSome))
         expect(sent.toSorted()).toStrictEqual(ids.toSorted())
+      })
+    )
+
+    it.effect("go on after a dispatcher that does not answer and cannot be interrupted", () =>
+      Effect.gen(function* () {
+        sent.length = 0
+        const now = yield* Timestamp.now
+        const user = yield* aUser()
+        yield* (yield* UserRepository).insert(user, null)
+        const later = aMessage(user.id, now)
+        yield* (yield* NotificationRepository).enqueue([aMessage(user.id, now, "silent"), later])
+        const running = yield* Effect.fork((yield* Notifier).run)
+        yield* until(Effect.map(Clock.currentTimeMillis, (millis) => millis - Timestamp.toMillis(now) > 121_000))
+        expect(Option.isSome(yield* Fiber.poll(running))).toBe(true)
+        expect(sent).toStrictEqual([later.id])
       })
     )
   })

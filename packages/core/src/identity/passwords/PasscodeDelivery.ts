@@ -3,6 +3,7 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { rendered } from "../../notifications/EmailMessage.js"
 import { Mailer } from "../../notifications/Mailer.js"
 import { NotDelivered } from "../../notifications/Dispatcher.js"
+import { dispatchWithin } from "../../notifications/dispatchWithin.js"
 import { notificationEvents } from "../../notifications/NotificationEvents.js"
 import { NotificationRepository, type Recipient } from "../../notifications/NotificationRepository.js"
 import { Notifier } from "../../notifications/Notifier.js"
@@ -63,12 +64,7 @@ const make = Effect.gen(function* () {
     if (dispatcher === undefined) return new NotDelivered({ reason: `the method ${method} is not configured`, retryable: false })
     const payload = payloadOf(event, { labels: { one_time_passcode } }, recipient, options.accessUrl)
     const message = { id: unsent.id, payload, targets: [unsent.user_id], user_id: unsent.user_id }
-    return dispatcher.dispatch(outgoingOf(event, message, options.accessUrl)).pipe(
-      Effect.timeoutFail({
-        duration: options.notificationsDispatchTimeout,
-        onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
-      })
-    )
+    return dispatchWithin(options.notificationsDispatchTimeout, dispatcher, outgoingOf(event, message, options.accessUrl))
   }
 
   /** Sends a code by the method of its event, unless its user has switched the event off. Codes never go to the inbox. notifications-audit-insights.md §A3. */
