@@ -29,6 +29,20 @@ const concurrency = 10
  */
 const together = 10
 
+/** Bytes of the states that one transaction stores for several workspaces. They are encrypted and written in it. */
+const togetherBytes = 2 ** 20
+
+/** The actions whose states are too large for a transaction with others, and the rest. */
+const bySize = (ready: ReadonlyArray<PreparedAction>) => {
+  let bytes = 0
+  return Arr.partition(ready, ({ prepared }) => {
+    const size = prepared?.state.length ?? 0
+    if (bytes + size > togetherBytes) return false
+    bytes += size
+    return true
+  })
+}
+
 /** The methods of {@link WorkspaceLifeCycle}. */
 export interface WorkspaceLifeCycleService {
   readonly worker: Worker<Auditing>
@@ -118,7 +132,9 @@ const make = Effect.gen(function* () {
         })
         // On SQLite, requests that have arrived would wait for the transaction too
         yield* nextTurn
-        return ready.length === 0 ? [] : yield* carryOutFree(ready)
+        const [large, rest] = bySize(ready)
+        const leftOut = rest.length === 0 ? [] : yield* carryOutFree(rest)
+        return [...leftOut, ...large.map(({ target }) => target.workspace.id)]
       })
 
     /** Acts on several workspaces together, and on each alone that this leaves out. If it fails for one of them, on all. */

@@ -283,6 +283,26 @@ describeAgents(
       }
     })
 
+    it("stops alone if the states of several are large", async () => {
+      const member = await server().aMember()
+      const template = await aTemplate(server())
+      const ids: Array<string> = []
+      for (let index = 0; index < 3; index++) ids.push((await aWorkspace(server(), template, member, { ttl_ms: hour })).id)
+      for (const [index, id] of ids.entries()) {
+        const bytes = index === 0 ? 100_000 : 600_000
+        await execute(
+          server(),
+          (sql) =>
+            sql`UPDATE workspace_builds SET provisioner_state = randomblob(${bytes}), sealed_state_key_id = '' WHERE workspace_id = ${id}`
+        )
+      }
+      await later(server(), Duration.minutes(65))
+      await daemonsAreSeen(server())
+      const { statements } = await server().run(statementsOf(Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => worker.run)))
+      expect(statements.filter(({ text }) => /^INSERT INTO "?workspace_builds"? /.test(text))).toHaveLength(2)
+      for (const id of ids) expect((await rested(server(), id, member)).latest_build.build_number).toBe(2)
+    })
+
     it("starts with the active version if its owner wants that", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
