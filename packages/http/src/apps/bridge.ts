@@ -1,7 +1,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
-import { givesBackFrom } from "../server/listener/LentBody.js"
+import { givesBackFrom } from "../server/connection/LentBody.js"
 import type * as Upgrades from "../server/connection/Upgrades.js"
 import type { Answer } from "./forward.js"
 

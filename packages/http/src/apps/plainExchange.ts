@@ -1,6 +1,6 @@
 /** Sends a request without a body to an app that speaks HTTP without TLS, on a connection of an earlier request if there is one. */
 import { Effect, Scope } from "effect"
-import { LentBody } from "../server/listener/LentBody.js"
+import { LentBody } from "../server/connection/LentBody.js"
 import { AppFailed, failureOf } from "./appReach.js"
 import type { Answer, Exchange } from "./forward.js"
 import type { Opening, PlainConnection, PlainConnections } from "./PlainConnections.js"

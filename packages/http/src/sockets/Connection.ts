@@ -3,7 +3,7 @@ import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/ag
 import { type Duration, Effect, Exit, Mailbox, Stream } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
-import { givesBackFrom, mayKeep } from "../server/listener/LentBody.js"
+import { givesBackFrom, mayKeep } from "../server/connection/LentBody.js"
 import { SocketClosed } from "./closing.js"
 import { arrived } from "./heartbeat.js"
 import { readLent } from "./lentReads.js"

@@ -3,7 +3,7 @@ import { AgentUnreachable } from "@atelier/core/network"
 import { Effect, Fiber, Option, Stream } from "effect"
 import { Socket } from "node:net"
 import { expect, it } from "vitest"
-import { givesBackFrom } from "../../src/server/listener/LentBody.js"
+import { givesBackFrom } from "../../src/server/connection/LentBody.js"
 import { passage } from "../../src/sockets/agentPassage.js"
 import { CloseSocket } from "../../src/sockets/closing.js"
 

@@ -1,7 +1,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, type Scope } from "effect"
-import type { KnownHead } from "../connection/KnownHead.js"
+import type { KnownHead } from "../request/KnownHead.js"
 import type { NodeRequest } from "../connection/NodeRequest.js"
 import type { RequestServices } from "../connection/RequestServices.js"
 import type { AppPath } from "../request/appPath.js"

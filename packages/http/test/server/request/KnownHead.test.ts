@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { expect, it } from "vitest"
-import { KnownHeads } from "../../../src/server/connection/KnownHead.js"
+import { KnownHeads } from "../../../src/server/request/KnownHead.js"
 import { type AppPath, appHosts, noApp, parseAppPath } from "../../../src/server/request/appPath.js"
 
 /** Keeps the head of a request. */

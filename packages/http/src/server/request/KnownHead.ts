@@ -3,7 +3,7 @@
  * for the next.
  */
 import type { IncomingMessage } from "node:http"
-import type { AppPath } from "../request/appPath.js"
+import type { AppPath } from "./appPath.js"
 
 /** Characters of a head that is kept, with its target. */
 const maximumHead = 4_096
