@@ -1,6 +1,7 @@
 /** Writes that may wait a moment, so that many reports become one statement. */
 import { type Duration, Effect, Option, Queue, type Scope } from "effect"
 import * as Background from "../../platform/background/Background.js"
+import * as Monotonic from "../../platform/time/Monotonic.js"
 import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import { type Unwritten, writeInHalves } from "../../platform/store/writeInHalves.js"
 
@@ -24,6 +25,9 @@ export interface Batch<A> {
 
 /** How long the last write may take when the scope closes. */
 const lastWrite: Duration.DurationInput = "15 seconds"
+
+/** Milliseconds between two lines of the log about items that are dropped. */
+const logInterval = 60_000
 
 /** Writes that may fail in one round before what fails is lost as it is. */
 const maximumFailures = 100
@@ -72,13 +76,22 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
     const turn = Effect.suspend(() => (isAway ? Effect.sleep(options.every) : Effect.timeoutOption(Queue.take(full), options.every)))
     yield* Background.repeat(options.name, Effect.zipRight(turn, flush))
 
+    let dropped = 0
+    let loggedAt = Number.NEGATIVE_INFINITY
+    const drop = Effect.flatMap(Monotonic.now, (now) => {
+      dropped += 1
+      if (now - loggedAt < logInterval) return Effect.succeed(false)
+      loggedAt = now
+      const line = Effect.logWarning(`${options.name}: too many wait to be written, and are dropped`, { dropped })
+      dropped = 0
+      return Effect.as(line, false)
+    })
+
     return {
       add: (item) =>
         Effect.suspend(() => {
           const key = options.key(item)
-          if (waiting.size >= options.capacity && !waiting.has(key)) {
-            return Effect.as(Effect.logWarning(`${options.name}: too many wait to be written, one is dropped`), false)
-          }
+          if (waiting.size >= options.capacity && !waiting.has(key)) return drop
           waiting.set(key, item)
           return waiting.size >= options.threshold ? Effect.as(Queue.offer(full, undefined), true) : Effect.succeed(true)
         })

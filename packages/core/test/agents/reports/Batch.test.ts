@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Logger, Scope, TestClock } from "effect"
+import { Deferred, Effect, Exit, Logger, LogLevel, Scope, TestClock } from "effect"
 import { makeBatch } from "../../../src/agents/reports/Batch.js"
 import { StoreUnavailable } from "../../../src/platform/index.js"
 
@@ -130,4 +130,31 @@ it.scoped("a store that is away is asked at intervals, however many items wait",
     yield* TestClock.adjust("1 second")
     expect(batch.writes()).toBe(2)
   }).pipe(silent)
+)
+
+it.scoped("items that are dropped while the store is away are one line of the log a minute", () =>
+  Effect.gen(function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ logLevel, message }) => void (logLevel === LogLevel.Warning && lines.push(message)))
+    )
+    const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
+    const taken = yield* Effect.gen(function* () {
+      const batch = yield* aBatch(() => away, 2)
+      const added: Array<boolean> = []
+      for (let second = 0; second < 70; second++) {
+        added.push(yield* batch.add(`item ${second}`))
+        yield* TestClock.adjust("1 second")
+      }
+      return added.filter((isTaken) => isTaken).length
+    }).pipe(Effect.provide(logger))
+    expect([taken, lines]).toStrictEqual([
+      2,
+      [
+        ["reports: too many wait to be written, and are dropped", { dropped: 1 }],
+        ["reports: too many wait to be written, and are dropped", { dropped: 60 }]
+      ]
+    ])
+  })
 )
