@@ -96,11 +96,21 @@ const recover = Effect.gen(function* () {
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
   const { running } = yield* WorkspaceBuildJobs
   const one = (recover: NonNullable<Engine["recover"]>) =>
-    Effect.sandbox(recover(running)).pipe(
-      Effect.tapError(notRecovered),
-      Effect.retry({ while: (cause) => Option.isSome(storeUnavailable(cause)), schedule: Schedule.spaced(recoverInterval) }),
-      Effect.ignore
-    )
+    Effect.suspend(() => {
+      // An outage of hours would be a line every few seconds
+      let isKnown = false
+      const tell = (cause: Cause.Cause<unknown>) => {
+        const isAway = Option.isSome(storeUnavailable(cause))
+        if (isAway && isKnown) return Effect.void
+        isKnown = isAway
+        return notRecovered(cause)
+      }
+      return Effect.sandbox(recover(running)).pipe(
+        Effect.tapError(tell),
+        Effect.retry({ while: (cause) => Option.isSome(storeUnavailable(cause)), schedule: Schedule.spaced(recoverInterval) }),
+        Effect.ignore
+      )
+    })
   const all = Effect.forEach(recovering, one, { concurrency: "unbounded", discard: true })
   yield* Background.once("recovery_of_workspaces", Effect.zipRight(Worker.begun, all))
 })

@@ -97,11 +97,16 @@ for (const [name, database] of [
   ["PostgreSQL", postgres]
 ] as const) {
   layer(servicesWith(testEngines).pipe(Layer.provideMerge(database)))(`a server's daemons on ${name}`, (it) => {
-    it.effect("recover the workspaces of their machine once the store answers", () =>
+    it.effect("recover the workspaces of their machine once the store answers, and tell of its outage once", () =>
       Effect.gen(function* () {
+        const lines: Array<unknown> = []
+        const logger = Logger.replace(
+          Logger.defaultLogger,
+          Logger.make(({ message }) => void (String(message).includes("could not be recovered") && lines.push(message)))
+        )
         const away = Effect.die(new StoreUnavailable({ reason: "away", cause: "no answer" }))
         let reads = 0
-        const running = Stream.unwrap(Effect.suspend(() => (++reads === 1 ? away : Effect.succeed(Stream.empty))))
+        const running = Stream.unwrap(Effect.suspend(() => (++reads <= 3 ? away : Effect.succeed(Stream.empty))))
         const recovered = yield* Deferred.make<void>()
         const engine: Engine = {
           ...testEngine,
@@ -109,11 +114,12 @@ for (const [name, database] of [
         }
         yield* start.pipe(
           Effect.provideService(ProvisionerEngines, [engine]),
-          Effect.provideService(WorkspaceBuildJobs, { ...noBuildJobs, running })
+          Effect.provideService(WorkspaceBuildJobs, { ...noBuildJobs, running }),
+          Effect.provide(logger)
         )
-        yield* TestClock.adjust("5 seconds")
-        expect([reads, yield* Deferred.isDone(recovered)]).toStrictEqual([2, true])
-      }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
+        yield* Effect.repeatN(TestClock.adjust("5 seconds"), 2)
+        expect([reads, yield* Deferred.isDone(recovered), lines.length]).toStrictEqual([4, true, 1])
+      }).pipe(Effect.scoped)
     )
 
     it.effect("fail a job that no engine of theirs understands and no other daemon could take", () =>
