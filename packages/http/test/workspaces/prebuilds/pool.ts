@@ -80,7 +80,6 @@ export const aPool = (server: () => AgentServer, connectsTo: () => AgentServer =
   const prebuilt = async () => (await server().call("GET", "/workspaces?q=owner:prebuilds", { token: token() })).as(Workspaces).workspaces
 
   return {
-    folder,
     agents,
     prebuilt,
 
