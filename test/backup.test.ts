@@ -205,7 +205,7 @@ layer(Layer.empty, { excludeTestServices: true })((it) => {
       expect(yield* refusal(url, yield* changed(later))).toBe("is of a newer version of Atelier")
       yield* Effect.promise(() => truncate(from, 10_000))
       expect(yield* refusal(url)).toBe("unexpected end of file")
-      expect(yield* refusal(url, join(folder, "absent"))).toMatch(/^ENOENT/)
+      expect(yield* refusal(url, join(folder, "absent"))).toBe("there is no such file")
       expect((yield* Effect.flip(Postgres.backup({ url, to: join(folder, "nothing") }))).reason).toBe("is no database of Atelier")
       expect(yield* postgres.content(url)).toMatchObject({ tables: {} })
       expect((yield* Effect.promise(() => readdir(folder))).toSorted()).toStrictEqual(["changed", "copy"])
