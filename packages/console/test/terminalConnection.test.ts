@@ -11,6 +11,7 @@ beforeAll(async () => {
   vi.resetModules()
   vi.stubGlobal("document", { querySelector: () => ({ content: JSON.stringify({ login: null }) }) })
   vi.stubGlobal("addEventListener", () => {})
+  vi.stubGlobal("WebSocket", EventTarget)
   vi.stubGlobal("location", { href: "http://atelier.test/", origin: "http://atelier.test" })
   ;({ connect } = await import("../src/screens/terminal/connection.js"))
   ;({ AtelierError } = await import("@atelier/client"))
