@@ -14,6 +14,9 @@ import { firstClient, isRunning, templateFrom, untilWorkspace, workspaceFrom } f
 
 const past = "2026-01-01T00:00:00.000Z"
 
+/** Workspaces that share a transaction. */
+const together = 10
+
 /** The notification that a workspace is dormant. */
 const dormantTemplate = "0ea69165-ec14-4314-91f1-69566ac3c5a0"
 
@@ -110,8 +113,7 @@ describe.each(databasesOf("automatic builds"))("automatic builds on %s", (kind) 
   })
 
   it("puts each unused workspace to sleep once when it is killed amid that", async () => {
-    // More than are worked on at once
-    const names = Array.from({ length: 14 }, (__, index) => `unused-${index}`)
+    const names = Array.from({ length: together + 4 }, (__, index) => `unused-${index}`)
     const template = await templateFrom(client, "unused", { files: { "template.yaml": "agents: []\n" } })
     await templates.updateTemplate(client, { template: template.id, body: { time_til_dormant_ms: 86_400_000 } })
     const workspaces = await Promise.all(names.map((name) => workspaceFrom(client, template, name)))
@@ -123,23 +125,25 @@ describe.each(databasesOf("automatic builds"))("automatic builds on %s", (kind) 
     await stored((sql) =>
       Effect.gen(function* () {
         yield* sql`UPDATE workspaces SET last_used_at = ${past} WHERE template_id = ${template.id}`
-        // Once a few sleep, the next transaction does not come to its end
+        // Once those of a first transaction sleep, the next one does not come to its end
         yield* sql.onDialectOrElse({
           pg: () =>
             Effect.zipRight(
-              sql`CREATE FUNCTION never_ends() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(3600); RETURN NEW; END $$`,
-              sql`CREATE TRIGGER halt AFTER UPDATE OF dormant_at ON workspaces FOR EACH ROW WHEN (NEW.dormant_at IS NOT NULL AND NEW.name = 'unused-3')
-                EXECUTE FUNCTION never_ends()`
+              sql`CREATE FUNCTION never_ends() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  IF (SELECT count(*) FROM workspaces WHERE dormant_at IS NOT NULL) > ${sql.literal(String(together))} THEN PERFORM pg_sleep(3600); END IF;
+                  RETURN NEW;
+                END $$`,
+              sql`CREATE TRIGGER halt AFTER UPDATE OF dormant_at ON workspaces FOR EACH ROW EXECUTE FUNCTION never_ends()`
             ),
           orElse: () =>
             sql`CREATE TRIGGER halt AFTER UPDATE OF dormant_at ON workspaces
-              WHEN (SELECT count(*) FROM workspaces WHERE dormant_at IS NOT NULL) > 3
+              WHEN (SELECT count(*) FROM workspaces WHERE dormant_at IS NOT NULL) > ${sql.literal(String(together))}
               BEGIN SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n); END`
         })
       })
     )
     server = await Server.start(options)
-    await expect.poll(() => count(dormant), { timeout: 60_000 }).toBeGreaterThanOrEqual(3)
+    await expect.poll(() => count(dormant), { timeout: 60_000 }).toBe(together)
     await killed()
     expect(await count(dormant)).toBeLessThan(names.length)
     await stored((sql) => sql.onDialectOrElse({ pg: () => sql`DROP TRIGGER halt ON workspaces`, orElse: () => sql`DROP TRIGGER halt` }))
