@@ -58,10 +58,12 @@ describe("output", () => {
     const { stream: stdout } = aStream(1, true)
     const output = makeOutput({ env: { TERM: "xterm" }, format: "table", isQuiet: false, isDebug: false, stdout, stderr })
     let count = 0
-    const waiting = output.waiting(() => `Copied ${count}`, new Promise((resolve) => setTimeout(resolve, 1_250)))
+    let end = (): void => undefined
+    const waiting = output.waiting(() => `Copied ${count}`, new Promise<void>((resolve) => (end = resolve)))
     await vi.advanceTimersByTimeAsync(1_050)
     count = 7
     await vi.advanceTimersByTimeAsync(200)
+    end()
     await waiting
     expect(text()).toMatch(/Copied 0.*Copied 7/s)
   })

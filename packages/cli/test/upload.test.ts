@@ -30,9 +30,10 @@ it("a read-only file with a long name is copied in pieces", async () => {
   const sandbox = { files: filesOf(client, "agent") } as unknown as Sandbox
   const session = { out: { say: () => {} }, signal: new AbortController().signal } as unknown as Session
   const name = "é".repeat(120)
-  const counted: Array<number> = []
-  const watch = (bytes: () => number) => void setTimeout(() => counted.push(bytes()))
+  const watched: Array<() => number> = []
+  const watch = (bytes: () => number) => void watched.push(bytes)
   expect(await uploadFile(sandbox, { path, found: await stat(path), place: at(name), watch }, session)).toBe(size)
+  const counted = watched.map((bytes) => bytes())
   // Of the second piece: the bytes of the first one count too
   expect(counted.length).toBe(2)
   expect(counted[1]).toBeGreaterThanOrEqual(32 * 1024 * 1024)

@@ -28,7 +28,7 @@ export const full = new AgentUnreachable({
   reason: "busy"
 })
 
-/** A link, and since when the agent has it. */
+/** A link, and the time from which the agent has it. */
 interface Linked {
   readonly link: AgentLink
   readonly connectedAt: Timestamp.Timestamp
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
       // A link whose agent has been deleted keeps no others from being noted
       const unwritten = yield* writeInHalves(told, repository.put, maximumFailures)
       for (const { items } of unwritten) for (const { agent_id } of items) untold.add(agent_id)
-      // The link of an agent that has left meanwhile may have been removed before it was told
+      // The link of an agent that has left may have been removed before it was told
       yield* Effect.forEach(told, ({ agent_id }) => (links.has(agent_id) ? Effect.void : forget(agent_id)), { discard: true })
       const [first] = unwritten
       if (first !== undefined) return yield* Effect.failCause(first.cause)

@@ -118,7 +118,7 @@ const makeUses = Effect.map(ActivityReports, (activity) => {
     /** A use that could not be stored is reported the next time. */
     report: Effect.suspend(() =>
       Background.tryEach(Array.from(used), ([id, use]) => {
-        // Before the report: a use that begins and ends meanwhile is one of the next
+        // Before the report: a use that begins and ends during it is one of the next
         if (use.open === 0) used.delete(id)
         const told = Effect.zipRight(activity.markUsed(id), use.isPrebuilt ? Effect.void : activity.bump(id, { considerAutostart: true }))
         return Effect.onError(told, () => Effect.sync(() => used.has(id) || used.set(id, use)))

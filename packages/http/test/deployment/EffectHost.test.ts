@@ -86,16 +86,16 @@ it("an Effect application uses the services with the deployment's options", asyn
 
 it("a service that an Effect application starts again does not share the time of its first end", async () => {
   const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none" })
-  const live = Clock.make()
-  const fast = Object.assign(Clock.make(), { sleep: (duration: Duration.Duration) => live.sleep(Duration.times(duration, 1 / 20)) })
-  const ended = Effect.gen(function* () {
-    yield* Background.leftAfter("5 seconds")(Effect.never)
-    return yield* Background.leftAfter("5 seconds")(Effect.as(Effect.sleep("1 second"), "ended"))
+  const waits: Array<number> = []
+  const clock = Object.assign(Clock.make(), {
+    sleep: (duration: Duration.Duration) => Effect.sync(() => void waits.push(Duration.toSeconds(duration)))
   })
+  const left = Effect.replicateEffect(Background.leftAfter("5 seconds")(Effect.never), 2)
   for (const start of ["first", "second"]) {
     const runtime = ManagedRuntime.make(atelier)
     try {
-      expect([start, await runtime.runPromise(Effect.withClock(ended, fast))]).toStrictEqual([start, Option.some("ended")])
+      expect(await runtime.runPromise(Effect.withClock(left, clock))).toStrictEqual([Option.none(), Option.none()])
+      expect([start, waits.splice(0)]).toStrictEqual([start, [5, 5]])
     } finally {
       await runtime.dispose()
     }

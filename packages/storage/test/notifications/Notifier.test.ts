@@ -47,6 +47,13 @@ const aMessage = (user_id: Uuid.Uuid, now: Timestamp.Timestamp, method = "slow")
   dedupe_hash: globalThis.crypto.randomUUID()
 })
 
+const aStoredUser = Effect.gen(function* () {
+  sent.length = 0
+  const now = yield* Timestamp.now
+  const { id } = yield* Effect.tap(aUser(), (user) => Effect.flatMap(UserRepository, (users) => users.insert(user, null)))
+  return { id, now }
+})
+
 /** Lets time go by until something has happened. */
 const until = (happened: Effect.Effect<boolean>) =>
   Effect.repeat(
@@ -67,12 +74,9 @@ for (const [name, database] of databases) {
   layer(services)(`processes that deliver messages on ${name}`, (it) => {
     it.effect("send each once, also where a lease ends before all of its messages are sent", () =>
       Effect.gen(function* () {
-        sent.length = 0
-        const now = yield* Timestamp.now
-        const user = yield* aUser()
-        yield* (yield* UserRepository).insert(user, null)
-        const messages = Array.from({ length: count }, () => aMessage(user.id, now))
-        const ids = messages.map(({ id }) => id)
+        const { id, now } = yield* aStoredUser
+        const messages = Array.from({ length: count }, () => aMessage(id, now))
+        const ids = messages.map((message) => message.id)
         expect(yield* (yield* NotificationRepository).enqueue(messages)).toStrictEqual(Option.none())
         const { run } = yield* Notifier
         const first = yield* Effect.fork(run)
@@ -86,12 +90,9 @@ for (const [name, database] of databases) {
 
     it.effect("go on after a dispatcher that does not answer and cannot be interrupted", () =>
       Effect.gen(function* () {
-        sent.length = 0
-        const now = yield* Timestamp.now
-        const user = yield* aUser()
-        yield* (yield* UserRepository).insert(user, null)
-        const later = aMessage(user.id, now)
-        yield* (yield* NotificationRepository).enqueue([aMessage(user.id, now, "silent"), later])
+        const { id, now } = yield* aStoredUser
+        const later = aMessage(id, now)
+        yield* (yield* NotificationRepository).enqueue([aMessage(id, now, "silent"), later])
         const running = yield* Effect.fork((yield* Notifier).run)
         yield* until(Effect.map(Clock.currentTimeMillis, (millis) => millis - Timestamp.toMillis(now) > 121_000))
         expect(Option.isSome(yield* Fiber.poll(running))).toBe(true)

@@ -53,7 +53,7 @@ describeAgentsOn(
 
     let creations = 0
 
-    /** A creation that was given a running workspace of the pool. An agent that answers too late, as on a busy machine, has it built: then the next one is tried. */
+    /** Creates workspaces until one is given a running workspace of the pool. On a busy machine an agent may answer too late, and its workspace is built. */
     const handedOver = () =>
       vi.waitFor(
         async () => {
@@ -146,11 +146,13 @@ describeAgentsOn(
       await pause(false)
       await readyPool()
       await pause(true)
-      beforeToken = () => new Promise((resolve) => setTimeout(resolve, 9_000))
+      const held: Array<(value?: unknown) => void> = []
+      beforeToken = () => new Promise((resolve) => held.push(resolve))
       const begun = performance.now()
       const created = await create("late")
       const took = performance.now() - begun
       beforeToken = () => Promise.resolve()
+      for (const release of held) release()
       expect(created.latest_build).toMatchObject({ build_number: 2, status: "running" })
       expect(took).toBeLessThan(7_000)
     })
