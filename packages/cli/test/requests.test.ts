@@ -167,6 +167,18 @@ it("a workspace is waited for while the service restarts", async () => {
   expect(await untilReady(await here.client(), "made", here)).toMatchObject({ id: "made" })
 })
 
+it("the agent of a workspace is waited for while the service restarts", async () => {
+  const agents = [{ id: "agent", name: "main", status: "connected", lifecycle_state: "ready" }]
+  let asked = 0
+  answer = ({ socket }, response) => {
+    asked++
+    if (asked > 1 && asked < 4) socket.destroy()
+    else json(response, 200, { id: "made", latest_build: { status: "running", resources: [{ agents }] } })
+  }
+  const here = session()
+  expect(await untilReady(await here.client(), "made", here)).toMatchObject({ id: "made" })
+})
+
 describe("a build that the service refuses because of another one", () => {
   const change = async (asked: Change) => {
     const other = { id: "other", status: asked.transition === "stop" ? "stopping" : "starting", transition: asked.transition }

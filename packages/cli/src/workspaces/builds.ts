@@ -55,7 +55,10 @@ export const untilReady = async (client: Client, workspace: string, session: Ses
   const read = () => patiently(() => workspaces.getWorkspace(client, { workspace }, { signal }), signal)
   const built = await read()
   if (agentsOf(built).length === 0) return built
-  await out.waiting("Waiting for the agent", client.sandboxes.get(workspace, { signal }))
+  await out.waiting(
+    "Waiting for the agent",
+    patiently(() => client.sandboxes.get(workspace, { signal }), signal)
+  )
   const ready = await read()
   tellStartErrors(ready, session)
   return ready
