@@ -31,9 +31,12 @@ const verifies = (given: string | undefined, cookie: string | undefined): boolea
 /** Standard base64, with or without padding; undefined for anything else. */
 const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined)
 
-/** Whole segments, so that a user's name cannot match: `/users/firstborn/keys`, `/users/derp/keys`. */
+/**
+ * Whole segments, so that a user's name cannot match: `/users/firstborn/keys`, `/users/derp/keys`. Of the paths of agents, only those that agents call
+ * themselves: a user's browser runs commands and writes files at the others.
+ */
 const exemptPaths =
-  /^\/api\/v2(?:\/users\/first$|\/oauth2\/(?:device_authorization|introspect|par|revoke|register)$|\/oauth2\/clients\/|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
+  /^\/api\/v2(?:\/users\/first$|\/oauth2\/(?:device_authorization|introspect|par|revoke|register)$|\/oauth2\/clients\/|\/workspaceagents\/(?:me\/|(?:aws|azure|google)-instance-identity$)|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
 
 /** Paths whose forms hold the token: only their handler knows it. */
 const formPaths = /^(?:\/api\/v2)?\/oauth2\/authorize$/

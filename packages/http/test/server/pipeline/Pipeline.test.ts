@@ -413,6 +413,7 @@ describe("forgery", () => {
       for (const path of [
         "/api/v2/users/first",
         "/api/v2/workspaceagents/me/log-source",
+        "/api/v2/workspaceagents/aws-instance-identity",
         "/api/v2/workspaceproxies/me/register",
         "/api/v2/scim/v2/Users",
         "/api/v2/organizations/x/provisionerdaemons/serve",
@@ -427,6 +428,12 @@ describe("forgery", () => {
         "/api/v2/workspaceproxies/mean",
         "/api/v2/organizations/x/provisionerdaemonsandmore",
         "/api/v2/users/workspaceagents/keys",
+        // A page of an app's own host sends these with the session of the user who opens the app
+        "/api/v2/workspaceagents/01978a54-7e1d-7000-8000-000000000001/exec",
+        "/api/v2/workspaceagents/01978a54-7e1d-7000-8000-000000000001/processes",
+        "/api/v2/workspaceagents/01978a54-7e1d-7000-8000-000000000001/files/move",
+        "/api/v2/workspaceagents/aws-instance-identity/exec",
+        "/api/v2/workspaceagents/mean/exec",
         "/api/v2/csp/reports/x"
       ]) {
         expect([path, (yield* post(path)).status]).toEqual([path, 400])
