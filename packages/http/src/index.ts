@@ -14,4 +14,5 @@ export type { ConsentDetails, PageOptions, PageReplacement, RequestErrorDetails 
 export { AgentCredentials, UserCredentials } from "./server/credentials/Credentials.js"
 export type { Authenticate, HostRequest } from "./server/credentials/HostSessions.js"
 export { CurrentRequest, type RequestInfo } from "./server/request/CurrentRequest.js"
-export type { Handler, Listener, UpgradeHandler } from "./server/listener/NodeListener.js"
+export type { Handler, Listener } from "./server/listener/NodeListener.js"
+export type { UpgradeHandler } from "./server/listener/otherListeners.js"

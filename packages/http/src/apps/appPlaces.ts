@@ -15,7 +15,7 @@ type Request = HttpServerRequest.HttpServerRequest
 
 export interface AppPlaces {
   /** The app that a request is for, by its host or its path. */
-  readonly appOf: (request: Request, peer: string) => AppPath | typeof noApp | undefined
+  readonly appOf: (request: Pick<Request, "headers" | "url">, peer: string) => AppPath | typeof noApp | undefined
   /** The address that the visitor sees. */
   readonly placeOf: (info: RequestInfo) => AppPlace
   /** The origin of a request if it is another app's of the same user. */

@@ -1,4 +1,5 @@
-import { type IncomingMessage, request, type RequestListener } from "node:http"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
@@ -13,7 +14,7 @@ const echo: RequestListener = ({ headers, method, url }, response) => {
 }
 
 const get = (
-  { url }: AgentServer,
+  { url }: Pick<AgentServer, "url">,
   host: string,
   path: string,
   headers: Readonly<Record<string, string>> = {},
@@ -46,6 +47,18 @@ describeAgents(
       expect(answer.headers["set-cookie"]?.slice(0, 2)).toStrictEqual(["mine=1; Path=/", "far=2; Secure"])
       expect(answer.headers["x-content-type-options"]).toBeUndefined()
       expect((await get(server(), `x---${host.toUpperCase()}:443`, "/")).status).toBe(200)
+    })
+
+    it("is found where the program that embeds the service has pages of its own", async () => {
+      const host = createServer((incoming, outgoing) => server().atelier.handler(incoming, outgoing, () => outgoing.end("the program's")))
+      await once(host.listen(0, "127.0.0.1"), "listening")
+      const address = host.address()
+      const url = `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}`
+      const bodyAt = async (name: string) => (await get({ url }, name, "/main.js")).body
+      expect(await bodyAt("atelier.test")).toBe("the program's")
+      expect(await bodyAt("")).toBe("the program's")
+      expect(await bodyAt("web--none--none.apps.test")).not.toBe("the program's")
+      host.close()
     })
 
     it("is opened by those whom its level names", async () => {

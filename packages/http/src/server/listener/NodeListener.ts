@@ -8,6 +8,7 @@ import { Draining } from "../operate/Draining.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/entrances.js"
 import * as NodeHandler from "./NodeHandler.js"
+import { sharing, type UpgradeHandler } from "./otherListeners.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { responseOn } from "../connection/responseOn.js"
 import * as UnderWay from "./UnderWay.js"
@@ -16,9 +17,6 @@ import * as WebHandler from "./WebHandler.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
-
-/** Listener of a Node server's `upgrade` event. */
-export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 export interface Listener {
   readonly handler: Handler
@@ -40,8 +38,8 @@ const originalUrlOf = (request: IncomingMessage & { readonly originalUrl?: unkno
 export interface Options {
   /** Answers requests without an effect, where it can. */
   readonly direct?: Direct
-  /** Whether a path is one of ours; the others go to the host's `next`. */
-  readonly owns: (url: string, originalUrl?: string) => boolean
+  /** Whether a request is for the service; the others go to the host. */
+  readonly owns: (request: IncomingMessage, originalUrl?: string) => boolean
   /** Whether requests become spans of the tracer in force. */
   readonly tracing: boolean
   /** How long requests may take to end when the scope closes. */
@@ -189,14 +187,14 @@ export const make = (
     return {
       quiet: isQuiet.await,
       handler: (request, response, next) => {
-        if (next !== undefined && !options.owns(request.url ?? "/", originalUrlOf(request))) return next()
+        if (next !== undefined && !options.owns(request, originalUrlOf(request))) return next()
         if (draining) {
           response.writeHead(503, { connection: "close" }).end()
           return
         }
         serve(request, response, false)
       },
-      upgrade: (request, socket, head) => {
+      upgrade: sharing(options.owns, (request, socket, head) => {
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", destroyFailed)
         enter(ofAgent.test(request.url ?? "/") ? "agents" : "others", {
@@ -207,7 +205,7 @@ export const make = (
             else before.once("close", () => void (socket.writable && refuseUpgrade(socket, retryAfter)))
           }
         })
-      },
+      }),
       drain: (grace, { isReplaced = false } = {}) => {
         isLeaving = true
         underWay.forEach((response) => {

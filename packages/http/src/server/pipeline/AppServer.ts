@@ -63,7 +63,7 @@ export interface Passing {
 
 export interface AppServing extends Passing {
   /** The app that a request is for, by its host or its path. `peer` is the address at the other end of the connection. */
-  readonly appOf: (request: Request, peer: string) => AppPath | typeof noApp | undefined
+  readonly appOf: (request: Pick<Request, "headers" | "url">, peer: string) => AppPath | typeof noApp | undefined
   /** The visit that a workspace proxy passes on; undefined for other requests. Fails unless the proxy's token is valid. */
   readonly visitOf: (head: Head) => Effect.Effect<Visit, Unauthenticated | Forbidden> | undefined
   /** The page of a host below the wildcard that names no app; one host leads to the service, where the user signs out. */

@@ -1,6 +1,9 @@
+import * as Headers from "@effect/platform/Headers"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, type Scope } from "effect"
+import type { IncomingMessage } from "node:http"
+import { AppServer, type AppServing } from "./AppServer.js"
 import { kept } from "./kept.js"
 import { loaded } from "./loaded.js"
 import type { Direct } from "./entrances.js"
@@ -30,10 +33,10 @@ export interface Made {
   readonly application: HttpApplication
   readonly direct: Direct
   /**
-   * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
-   * from the URL.
+   * Whether a request is for the interface: by its path, with the mount's prefix or without it, or by its host, if that is an app's. `originalUrl` has
+   * the prefix where the program that embeds the service has removed it from the URL.
    */
-  readonly owns: (url: string, originalUrl?: string) => boolean
+  readonly owns: (request: IncomingMessage, originalUrl?: string) => boolean
 }
 
 /** Where each group of endpoints is implemented. */
@@ -85,7 +88,7 @@ export const make = <const Groups extends Implementations<string>>(
     const { basePath } = yield* Settings
     const routes = makeRoutes([...endpoints, ...pages.map(routeOf)])
     const { application, direct } = yield* makePipeline(routes, answerOf, unrouted)
-    return { application, direct, owns: ownerOf(routes, basePath, pages, unrouted) } satisfies Made
+    return { application, direct, owns: ownerOf(routes, basePath, pages, unrouted, yield* AppServer) } satisfies Made
   })
 
 const routeOf = ({ method, path }: Page): Route => ({
@@ -107,14 +110,23 @@ export const isolated = (application: HttpApplication): HttpApplication =>
     Context.unsafeMake<HttpServerRequest.HttpServerRequest | Scope.Scope>(new Map(unsafeMap))
   )
 
-const ownerOf = (routes: Routes, basePath: string, pages: ReadonlyArray<Page>, unrouted: Unrouted): Made["owns"] => {
+const ownerOf = (
+  routes: Routes,
+  basePath: string,
+  pages: ReadonlyArray<Page>,
+  unrouted: Unrouted,
+  apps: AppServing | undefined
+): Made["owns"] => {
   const targetOf = targetReader(basePath, routes.isOwn)
   const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
   const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)
-  return (url, originalUrl = url) => {
+  return (request, originalUrl) => {
+    const { headers, socket, url = "/" } = request
     if (parseAppPath(url, basePath) !== undefined) return true
+    // A request that names no host is for no app
+    if (headers.host && apps?.appOf({ headers: Headers.fromInput(headers), url }, socket.remoteAddress ?? "") !== undefined) return true
     const { path } = targetOf(url)
     const isCommon = common.has(path) || !routes.isOwn(path)
-    return (routes.isOwn(path) || unrouted.owns(path)) && (!isCommon || basePath === "" || isBelow(originalUrl))
+    return (routes.isOwn(path) || unrouted.owns(path)) && (!isCommon || basePath === "" || isBelow(originalUrl ?? url))
   }
 }

@@ -4,7 +4,8 @@ import { Deferred, Effect, Exit, Fiber, Option, Schema, Scope, Stream } from "ef
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Atelier } from "@atelier/http"
 import { expect } from "vitest"
-import { WebSocket } from "ws"
+import type { Duplex } from "node:stream"
+import { WebSocket, WebSocketServer } from "ws"
 import { namesOf } from "../../../src/wire/Brand.js"
 import { Streaming } from "../../../src/contract/annotations.js"
 import { listOfOne, NullableUuid, ReferenceStatus } from "../../../src/wire/dialect.js"
@@ -75,6 +76,22 @@ const firstMessage = (url: string) =>
     return Effect.sync(() => socket.terminate())
   })
 
+/** A WebSocket of the program that embeds the interface, which leaves other paths to others. */
+const chat = (incoming: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  if (incoming.url !== "/chat") return
+  const server = new WebSocketServer({ noServer: true })
+  server.handleUpgrade(incoming, socket, head, (opened) => {
+    opened.send("the host's")
+    opened.close()
+  })
+}
+
+/** The first messages at the mounts, at a path that both know, and at the program's own. */
+const messagesOfAll = (url: string) =>
+  Effect.forEach(["/dev/api/v2/watch", "/team/ops/api/v2/watch", "/api/v2/watch", "/chat"], (path) =>
+    firstMessage(url.replace("http", "ws") + path)
+  )
+
 describe("mounted in a Node server", () => {
   it.scopedLive("a URL is understood with the mount's prefix and without it", () =>
     Effect.gen(function* () {
@@ -129,6 +146,28 @@ describe("mounted in a Node server", () => {
       expect((yield* request(`${url}/dev/healthz`, { method: "POST" })).status).toBe(405)
       expect((yield* request(`${url}/dev/index.html`)).text).toBe(`the host's ${passedOn("/dev/index.html")}`)
       expect((yield* request(`${url}/elsewhere`)).text).toBe("the host's /elsewhere")
+    })
+  )
+
+  it.scopedLive("an upgrade that is not the interface's goes to the program that embeds it", () =>
+    Effect.gen(function* () {
+      const first = yield* listen(Api, handlersOf(), { basePath: "/dev" })
+      const second = yield* listen(Api, handlersOf(), { basePath: "/team/ops" })
+      const server = createServer().on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
+        first.upgrade(incoming, socket, head, () => second.upgrade(incoming, socket, head, () => chat(incoming, socket, head)))
+      )
+      const { url } = yield* listening(server)
+      expect(yield* messagesOfAll(url)).toEqual(['"hello"\n', '"hello"\n', '"hello"\n', "the host's"])
+    })
+  )
+
+  it.scopedLive("upgrades of several services and of the program itself share a server", () =>
+    Effect.gen(function* () {
+      const first = yield* listen(Api, handlersOf(), { basePath: "/dev" })
+      const second = yield* listen(Api, handlersOf(), { basePath: "/team/ops" })
+      const server = createServer().on("upgrade", first.upgrade).on("upgrade", second.upgrade).on("upgrade", chat)
+      const { url } = yield* listening(server)
+      expect(yield* messagesOfAll(url)).toEqual(['"hello"\n', '"hello"\n', '"hello"\n', "the host's"])
     })
   )
 

@@ -1,0 +1,49 @@
+/** What several listeners of a Node server's `upgrade` event have to agree on: Node calls each of them for each request. */
+import { EventEmitter } from "node:events"
+import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
+
+/**
+ * Listener of a Node server's `upgrade` event. A request that is not for the service goes to `otherwise`. Without it, the request is left to the other
+ * listeners of the server, and answered with 404 if there are none.
+ */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer, otherwise?: () => void) => void
+
+/** Milliseconds that other listeners have for the first byte of their answer. */
+const patience = 30_000
+
+/** The server of a connection, which Node's types do not describe. */
+const serverOf = (socket: Duplex): EventEmitter | undefined => {
+  const server: unknown = Reflect.get(socket, "server")
+  return server instanceof EventEmitter ? server : undefined
+}
+
+/** Whether the connection's server has another listener of upgrades. */
+export const areOn = (socket: Duplex): boolean => (serverOf(socket)?.listenerCount("upgrade") ?? 0) > 1
+
+const writtenTo = (socket: Duplex): unknown => Reflect.get(socket, "bytesWritten")
+
+/** Leaves a request to the other listeners. Its connection ends if none of them answers: Node closes only those of a server without listeners. */
+export const leave = (socket: Duplex): void => {
+  const before = writtenTo(socket)
+  const timer = setTimeout(() => void (writtenTo(socket) === before && socket.destroy()), patience)
+  timer.unref()
+  socket.once("close", () => clearTimeout(timer))
+}
+
+const taken = new WeakSet<IncomingMessage>()
+
+/** Makes a listener of one that takes each request: `owns` says which of them are the service's. */
+export const sharing =
+  (owns: (request: IncomingMessage) => boolean, take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): UpgradeHandler =>
+  (request, socket, head, otherwise) => {
+    if ((otherwise !== undefined || areOn(socket)) && !owns(request)) {
+      if (otherwise === undefined) leave(socket)
+      else otherwise()
+      return
+    }
+    // Another service of this process, which listens too, may know the same path
+    if (taken.has(request)) return
+    taken.add(request)
+    take(request, socket, head)
+  }
