@@ -156,7 +156,6 @@ ${content}
     contentType: "text/html; charset=utf-8",
     headers: {
       ...pageHeaders(settings, policy),
-      "referrer-policy": "no-referrer",
       "x-frame-options": "DENY",
       "cache-control": "no-store",
       pragma: "no-cache"

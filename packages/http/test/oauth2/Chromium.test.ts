@@ -10,6 +10,8 @@ import { anAccount, clientId, clientSecret, type OidcServer, startOidc } from ".
 import { ownerPassword, startServer, type TestServer } from "../../../../test/http/server.js"
 
 const elsewhere = "https://client.example"
+/** The host of an app: of the same site as the service, so that browsers send it the session and let it set cookies for both. */
+const appHost = "http://app.atelier.test"
 const email = "owner@example.com"
 
 /** Pages are the same below a prefix: their looks are examined once. */
@@ -173,6 +175,29 @@ describe.skipIf(chromiumPath === undefined).each([
     await page.waitForURL(`${elsewhere}/callback?*`)
     const { searchParams } = new URL(page.url())
     expect([searchParams.get("error"), searchParams.has("code"), searchParams.get("iss")]).toStrictEqual(["access_denied", false, base])
+  })
+
+  it("is not made to consent by a page at the host of an app", async () => {
+    const page = await open()
+    await signIn(page)
+    const { url } = await aRequest()
+    const forged = Buffer.alloc(32, 7).toString("base64")
+    // The page names no origin, and the browser has the token of its choice
+    const content = `<meta name="referrer" content="no-referrer">
+<form method="POST" action="${url.replaceAll("&", "&amp;")}"><input type="hidden" name="csrf_token" value="${forged}"></form>
+<script>
+document.cookie = "csrf_token=${forged}; Domain=atelier.test; Path=${new URL(url).pathname}"
+document.forms[0].submit()
+</script>`
+    await page.route(`${appHost}/**`, (route) => route.fulfill({ contentType: "text/html", body: content }))
+    const answered = page.waitForResponse((response) => response.request().method() === "POST")
+    await page.goto(`${appHost}/`)
+    const { headers, status } = await (async () => {
+      const response = await answered
+      return { status: response.status(), headers: await response.request().allHeaders() }
+    })()
+    await page.unroute(`${appHost}/**`)
+    expect([status, headers["origin"], headers["cookie"]?.startsWith(`csrf_token=${forged}; `)]).toStrictEqual([400, "null", true])
   })
 
   it("is told why an app's request is not valid", async () => {

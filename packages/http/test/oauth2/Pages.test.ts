@@ -28,7 +28,7 @@ const submit = (browser: Browser, page: Page, filled: Record<string, string> = {
   const action = (/<form method="POST"(?: action="([^"]*)")?/.exec(page.text)?.[1] ?? page.url).replaceAll("&amp;", "&")
   return browser.visit(new URL(action, page.url).href, {
     method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded", origin: "null" },
+    headers: { "content-type": "application/x-www-form-urlencoded", origin: new URL(page.url).origin },
     body: new URLSearchParams({ ...fieldsOf(page), ...filled })
   })
 }

@@ -60,11 +60,15 @@ export const maskedToken = (token: string): string => {
   return Buffer.concat([pad, masked]).toString("base64")
 }
 
-/** Whether the page that a form was on, as far as the browser names it, is one of this service's. */
+/**
+ * Whether the page that a form was on, as far as the browser tells of it, is one of this service's. A page at a host of the same site, such as that of an
+ * app, can set the cookie of the token for this host too, and can hide its own address: then the browser calls its origin "null".
+ */
 const isOwnPage = ({ headers }: HttpServerRequest.HttpServerRequest, accessUrl: string): boolean => {
-  const { host = "", origin, referer } = headers
+  const { host = "", origin, referer = "", "sec-fetch-site": site } = headers
   const named = origin !== undefined && origin !== "null" ? origin : referer
-  if (named === undefined || named === "") return true
+  // Without any of these headers, the client is no browser
+  if (named === "") return site === undefined ? origin === undefined : site === "same-origin" || site === "none"
   if (!URL.canParse(named)) return false
   const page = new URL(named)
   return page.origin === new URL(accessUrl).origin || page.host.toLowerCase() === host.toLowerCase()

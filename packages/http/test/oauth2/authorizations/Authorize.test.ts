@@ -55,7 +55,7 @@ describeInterface("an authorization request", (server) => {
     expect(policy).not.toContain("unsafe")
     expect(["x-frame-options", "referrer-policy", "cache-control", "pragma"].map((name) => answer.headers.get(name))).toStrictEqual([
       "DENY",
-      "no-referrer",
+      "same-origin",
       "no-store",
       "no-cache"
     ])
@@ -100,10 +100,13 @@ describeInterface("an authorization request", (server) => {
     const given = field(page.text, "csrf_token")
     const refused = [await form(""), await form(`${given.slice(0, -4)}AAA=`), await form(given, { origin: "https://evil.example" })]
     refused.push(await form(given, { referer: "https://evil.example/page" }))
+    // A page that sends no referrer names its origin as null
+    for (const hidden of [{}, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "cross-site" }])
+      refused.push(await form(given, { origin: "null", ...hidden }))
+    refused.push(await form(given, { "sec-fetch-site": "same-site" }))
     expect(refused.map(({ headers, status }) => [status, headers.get("location")])).toStrictEqual(refused.map(() => [400, null]))
     expect(refused[0]?.headers.get("content-type")).toMatch(/^text\/plain/)
-    // A page that sends no referrer names its origin as null
-    for (const origin of [{}, { origin: "null" }, { origin: "http://atelier.test" }]) {
+    for (const origin of [{}, { origin: "null", "sec-fetch-site": "same-origin" }, { origin: "http://atelier.test" }]) {
       expect(broughtBack(await form(given, origin)).get("code")).not.toBeNull()
     }
     // The pages of one browser have different masks of one token
