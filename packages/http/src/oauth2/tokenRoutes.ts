@@ -75,7 +75,7 @@ export const tokenRoutes = ({ answering, limited, settings }: ProtocolAnswers) =
 
     const disconnect = answering((request, info) =>
       Effect.gen(function* () {
-        const app = yield* clients.get(parametersOf(queryOf(request)).get("client_id"))
+        const app = yield* clients.stored(parametersOf(queryOf(request)).get("client_id"))
         if (info.user?._tag !== "Right") {
           const refused = info.user?._tag === "Left" ? info.user.left : notSignedIn
           info.refused = refused

@@ -97,6 +97,24 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.scoped("are judged by their document also where they are named by their UUID, but for the end of their permissions", () =>
+      Effect.gen(function* () {
+        const { documents, publish, source } = web()
+        const url = aUrl()
+        publish(url, "Editor")
+        const [one] = yield* replicas(source)
+        const { id } = yield* one.get(url)
+        expect((yield* one.get(id)).id).toBe(id)
+        publish(url, "Viewer")
+        yield* TestClock.adjust("11 minutes")
+        expect((yield* one.get(id)).name).toBe("app.example.com: Viewer")
+        documents.delete(url)
+        yield* TestClock.adjust("2 days")
+        expect(yield* Effect.flip(one.get(id))).toMatchObject({ error: "invalid_client" })
+        for (const named of [id, url]) expect((yield* one.stored(named)).id).toBe(id)
+      })
+    )
+
     it.scoped("are admitted where clients may register themselves; those that are known stay", () =>
       Effect.gen(function* () {
         const { publish, source } = web()

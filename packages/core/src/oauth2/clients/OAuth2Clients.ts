@@ -3,13 +3,13 @@ import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js
 import { constantTimeEquals, type Cryptography } from "../../platform/secrets/Cryptography.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { parse, type Uuid } from "../../platform/texts/Uuid.js"
-import { isDocumentUrl } from "./ClientDocument.js"
+import { idOfDocument, isDocumentUrl } from "./ClientDocument.js"
 import { documentedClients } from "./DocumentedClients.js"
 import { hasSecrets, type OAuth2App } from "./OAuth2App.js"
 import { OAuth2Apps } from "./OAuth2Apps.js"
 import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
 import { invalidClient, invalidRequest, type OAuthError } from "../OAuthError.js"
-import { presentedSecret } from "../tokens/OAuthSecret.js"
+import { hashText, presentedSecret } from "../tokens/OAuthSecret.js"
 import { UsedTokens } from "../tokens/UsedTokens.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -30,10 +30,13 @@ export const requireAuthenticated = ({ app, isProven }: AuthenticatedClient): Ef
 /** The methods of {@link OAuth2Clients}. */
 export interface OAuth2ClientsService {
   /**
-   * The client of an id: a UUID, or the `https` URL of a document that describes the client. The document is read again after 10 minutes. Fails with
-   * `OAuthError`.
+   * The client of an id: a UUID, or the `https` URL of a document that describes the client. The document is read again after 10 minutes, whichever
+   * of its ids the client is named by. Fails with `OAuthError`.
    */
   readonly get: (...args: [id: string | undefined]) => Effect.Effect<OAuth2App, OAuthError>
+
+  /** The client of an id as it is stored, for the end of its permissions: a client whose document has gone must not keep them. Fails as `get` does. */
+  readonly stored: (...args: [id: string | undefined]) => Effect.Effect<OAuth2App, OAuthError>
 
   /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
   readonly authenticate: (app: OAuth2App, secret: string | undefined) => Effect.Effect<AuthenticatedClient, OAuthError, Cryptography>
@@ -55,14 +58,22 @@ const make = Effect.gen(function* () {
   const { registrationEnabled } = yield* OAuth2Apps
   const documented = yield* documentedClients({ repository, admitted: registrationEnabled })
 
-  /** The app of a client id. Fails in the same way for an id that is malformed and for one that is unknown. */
-  const get = (id: string | undefined) =>
+  const cryptography = yield* Effect.context<Cryptography>()
+
+  /** Fails in the same way for an id that is malformed and for one that is unknown. */
+  const stored = (id: string | undefined) =>
     Effect.gen(function* () {
       if (id === undefined || id === "") return yield* invalidRequest("The parameter client_id is required.")
-      if (isDocumentUrl(id)) return yield* documented(id)
-      const uuid = parse(id)
+      const uuid = isDocumentUrl(id) ? idOfDocument(yield* Effect.provide(hashText(id), cryptography)) : parse(id)
       const found = uuid === undefined ? Option.none() : yield* repository.byId(uuid)
       return Option.isSome(found) ? found.value : yield* invalidClient
+    })
+
+  const get = (id: string | undefined) =>
+    Effect.gen(function* () {
+      if (id !== undefined && isDocumentUrl(id)) return yield* documented(id)
+      const app = yield* stored(id)
+      return app.metadata.client_id === undefined ? app : yield* documented(app.metadata.client_id)
     })
 
   /** The id of the app's secret that a text is. */
@@ -80,6 +91,8 @@ const make = Effect.gen(function* () {
 
   return {
     get: Traced.fn("OAuth2Clients.get")(get),
+
+    stored: Traced.fn("OAuth2Clients.stored")(stored),
 
     authenticate: Traced.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
       const secretId = secret === undefined || secret === "" ? null : yield* verify(app, secret)
