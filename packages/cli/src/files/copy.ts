@@ -1,16 +1,13 @@
 /** `cp`: files and directories between this machine and a workspace. */
 import { AtelierError, type Sandbox } from "@atelier/client"
-import { createWriteStream } from "node:fs"
-import { chmod, mkdir, rename, rm, stat } from "node:fs/promises"
-import { basename, dirname, join, posix } from "node:path"
+import { stat } from "node:fs/promises"
+import { basename, posix } from "node:path"
 import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
 import { reachSandbox } from "../connect/reachSandbox.js"
 import { Failure, exitCodes, failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { bytesText, counted } from "../terminal/text.js"
-import { partName } from "./partName.js"
-import { packed, unpack } from "./tar.js"
+import { packed } from "./tar.js"
 
 export type End =
   | { readonly kind: "stream" }
@@ -38,22 +35,7 @@ export const unless = async <A>(promise: Promise<A>): Promise<A | undefined> => 
   }
 }
 
-const noSuchFile = (path: string): Failure => new Failure({ message: `${path}: does not exist.`, code: exitCodes.notFound })
-
-const total = (
-  count: number
-): { readonly stream: (from: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>; readonly bytes: () => number } => {
-  let bytes = count
-  return {
-    bytes: () => bytes,
-    stream: async function* (from) {
-      for await (const chunk of from) {
-        bytes += chunk.length
-        yield chunk
-      }
-    }
-  }
-}
+export const noSuchFile = (path: string): Failure => new Failure({ message: `${path}: does not exist.`, code: exitCodes.notFound })
 
 export const webStream = (stream: Readable): ReadableStream<Uint8Array> => Readable.toWeb(stream) as ReadableStream<Uint8Array>
 
@@ -64,7 +46,7 @@ interface Progress {
 }
 
 /** Is told how far a copy is, where that is known. */
-type Report = (progress: Progress) => void
+export type Report = (progress: Progress) => void
 
 /** Copies from this machine into a workspace. */
 const upload = async (source: End, sandbox: Sandbox, path: string, session: Session, report: Report): Promise<string> => {
@@ -87,54 +69,6 @@ const upload = async (source: End, sandbox: Sandbox, path: string, session: Sess
     if (!(error instanceof AtelierError) || error.status !== 409) throw error
   })
   const { bytes, entries } = await sandbox.files.upload(place, webStream(await packed(source.path)), { signal })
-  return `${counted("entry", entries, "entries")}, ${bytesText(bytes)}`
-}
-
-/** The part of a file that an interrupted copy has left, if it is of the same file. */
-const partOf = async (path: string, etag: string) => {
-  const file = join(dirname(path), partName(basename(path), Buffer.from(etag).toString("base64url").slice(0, 24)))
-  return { file, size: (await unless(stat(file)))?.size ?? 0 }
-}
-
-/** Copies a file out of a workspace. An interrupted copy goes on where it was, as long as the file is the same. */
-const downloadFile = async (sandbox: Sandbox, path: string, target: string, { out, signal }: Session, report: Report): Promise<string> => {
-  const { etag, mode, size } = await sandbox.files.stat(path, { signal })
-  const part = await partOf(target, etag ?? "")
-  const start = part.size > size ? 0 : part.size
-  if (start > 0) out.say(`Going on after ${bytesText(start)}.`)
-  const received = total(start)
-  report({ bytes: received.bytes, size })
-  const from = await sandbox.files.stream(path, { start, signal })
-  await mkdir(dirname(target), { recursive: true })
-  // The mode of the file may keep its own user from writing: it comes last
-  await pipeline(received.stream(from), createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 }), { signal })
-  if (received.bytes() !== size) {
-    await rm(part.file, { force: true })
-    throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })
-  }
-  await chmod(part.file, Number.parseInt(String(mode), 8) & 0o777 & ~process.umask())
-  await rename(part.file, target)
-  return bytesText(size)
-}
-
-/** Copies from a workspace to this machine. */
-const download = async (sandbox: Sandbox, path: string, target: End, session: Session, report: Report): Promise<string> => {
-  const { signal, stdout } = session
-  if (target.kind === "stream") {
-    const received = total(0)
-    for await (const bytes of received.stream(await sandbox.files.stream(path, { signal }))) {
-      if (!stdout.write(bytes)) await new Promise((resolve) => stdout.once("drain", resolve))
-    }
-    return bytesText(received.bytes())
-  }
-  if (target.kind === "remote") throw usage("A copy between two workspaces goes through this machine: make it in two steps.")
-  const entry = await unless(sandbox.files.stat(path, { signal }))
-  if (entry === undefined) throw noSuchFile(path)
-  const isDirectory = (await unless(stat(target.path)))?.isDirectory() === true
-  const place = isDirectory ? join(target.path, basename(entry.path)) : target.path
-  if (entry.type !== "directory") return downloadFile(sandbox, path, place, session, report)
-  await mkdir(place, { recursive: true })
-  const { bytes, entries } = await unpack(Readable.from(await sandbox.files.download(path, { signal })), place, signal)
   return `${counted("entry", entries, "entries")}, ${bytesText(bytes)}`
 }
 
@@ -167,7 +101,8 @@ export const copy = async ({ paths }: { readonly paths: ReadonlyArray<string> },
     const report: Report = (next) => {
       progress = next
     }
-    const work = source.kind === "remote" ? download(sandbox, source.path, target, session, report) : undefined
+    const work =
+      source.kind === "remote" ? (await import("./download.js")).download(sandbox, source.path, target, session, report) : undefined
     const done = work ?? (target.kind === "remote" ? upload(source, sandbox, target.path, session, report) : undefined)
     if (done === undefined) throw usage("cp: one side must be in a workspace, as WORKSPACE:PATH.")
     const copied = await session.out.waiting(() => copying(progress), goingOn(done, session))
