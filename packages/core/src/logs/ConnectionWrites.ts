@@ -1,10 +1,13 @@
-import { Deferred, Effect, Exit, Option, Schedule } from "effect"
-import { storeUnavailable } from "../platform/store/StoreUnavailable.js"
+import { Deferred, Effect, Exit, Schedule } from "effect"
+import { writeInHalves } from "../platform/store/writeInHalves.js"
 import { connectionKey, merged, type WrittenConnection } from "./ConnectionLog.js"
 import type { ConnectionLogRepository } from "./ConnectionLogRepository.js"
 
 /** Tries after a failed write, one second apart. */
 const retries = 3
+
+/** Writes of a batch that may fail after that before what is left of it is given up as it is. */
+const maximumFailures = 100
 
 export interface Waiting {
   readonly entry: WrittenConnection
@@ -15,7 +18,9 @@ interface Needs {
   readonly repository: ConnectionLogRepository["Type"]
 }
 
-/** How notes of connections are written: again while the store is away, and in batches. */
+/**
+ * How notes of connections are written: again after a failure, and in batches. A note that cannot be stored keeps no others from it.
+ */
 export const connectionWrites = ({ repository }: Needs) => {
   const upsert = (waiting: ReadonlyArray<Waiting>) => {
     const entries = new Map<string, WrittenConnection>()
@@ -35,24 +40,22 @@ export const connectionWrites = ({ repository }: Needs) => {
   const finish = (waiting: ReadonlyArray<Waiting>, exit: Exit.Exit<void>) =>
     Effect.forEach(waiting, ({ stored }) => Deferred.done(stored, exit), { discard: true })
 
-  /** Writes all together. After a failure that is not the store's, each half is written alone, and so on: an entry that cannot be stored keeps no others. */
-  const writeParts = (waiting: ReadonlyArray<Waiting>): Effect.Effect<void> =>
-    Effect.flatMap(Effect.exit(Effect.suspend(() => upsert(waiting))), (exit) => {
-      if (Exit.isSuccess(exit) || waiting.length === 1 || Option.isSome(storeUnavailable(exit.cause))) return finish(waiting, exit)
-      const half = waiting.length >> 1
-      return Effect.zipRight(
-        writeParts(waiting.slice(0, half)),
-        Effect.suspend(() => writeParts(waiting.slice(half)))
-      )
-    })
+  const upsertAndFinish = (waiting: ReadonlyArray<Waiting>) =>
+    Effect.zipRight(
+      Effect.suspend(() => upsert(waiting)),
+      finish(waiting, Exit.void)
+    )
 
   const write = (waiting: ReadonlyArray<Waiting>) =>
-    Effect.suspend(() => upsert(waiting)).pipe(
+    upsertAndFinish(waiting).pipe(
       Effect.sandbox,
       Effect.retry(again),
       Effect.unsandbox,
-      Effect.exit,
-      Effect.flatMap((exit) => (Exit.isSuccess(exit) ? finish(waiting, exit) : writeParts(waiting)))
+      Effect.catchAllCause(() =>
+        Effect.flatMap(writeInHalves(waiting, upsertAndFinish, maximumFailures), (unwritten) =>
+          Effect.forEach(unwritten, ({ cause, items }) => finish(items, Exit.failCause(cause)), { discard: true })
+        )
+      )
     )
 
   return { write }
