@@ -1,7 +1,7 @@
 /** A provider's discovery document, kept up to date (OpenID Connect Discovery 1.0). */
 import { ProviderFailure } from "@atelier/core/identity"
-import { Background } from "@atelier/core/platform"
-import { Clock, Effect, type Scope } from "effect"
+import { Background, Monotonic } from "@atelier/core/platform"
+import { Effect, type Scope } from "effect"
 import { createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from "jose"
 import * as client from "openid-client"
 import { answerTimeout, boundedFetch } from "./boundedFetch.js"
@@ -27,7 +27,7 @@ export interface Discovered {
   readonly configuration: client.Configuration
   readonly metadata: client.ServerMetadata
   readonly keys: JWTVerifyGetKey
-  /** In milliseconds since 1970. */
+  /** In milliseconds of `Monotonic`. */
   readonly until: number
 }
 
@@ -94,7 +94,7 @@ export const discovery = ({
           configuration,
           metadata,
           keys: isSame ? known.keys : remoteKeys(jwks_uri),
-          until: (yield* Clock.currentTimeMillis) + discoveryLifetime
+          until: (yield* Monotonic.now) + discoveryLifetime
         }
       })
 
@@ -121,7 +121,7 @@ export const discovery = ({
     return oneAtATime(
       Effect.gen(function* () {
         if (latest instanceof ProviderFailure) return yield* latest
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Monotonic.now
         if (now < latest.until) return latest
         const known = latest
         // A provider that cannot be asked for its document now is the one it was
