@@ -123,8 +123,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly outlines: (ownerId: Uuid) => Effect.Effect<ReadonlyArray<StoredOutline>>
     /** False when the owner is deleted. Fails with the index `workspaces_owner_id_name_key`. */
     readonly insert: (workspace: Workspace) => Effect.Effect<boolean, Duplicate>
-    /** Renames one that is not deleted; false when it is. Fails with the index `workspaces_owner_id_name_key`. */
-    readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
+    /** Fails with the index `workspaces_owner_id_name_key`. */
+    readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<void, Duplicate>
     /** Keeps it from being changed by others until the transaction ends. Deleted ones are found too. */
     readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
     /** As `lock`, of many, in no order. One that another transaction has locked is left out: nothing waits. */

@@ -149,21 +149,19 @@ const make = Effect.gen(function* () {
     }),
 
     rename: Traced.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
-      const workspace = yield* readable(id)
-      if (workspace.name === name) return
+      const found = yield* readable(id)
+      if (found.name === name) return
       const { allowWorkspaceRenames } = yield* DeploymentOptions
       const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
       yield* Audit.audited(
-        workspaceSubject(workspace, "write"),
+        workspaceSubject(found, "write"),
         Effect.gen(function* () {
           yield* validName(name)
-          yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
+          yield* Access.authorizeWrite("update", AccessObjects.workspace(found))
           if (!allowWorkspaceRenames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
+          const workspace = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingWorkspace)
           if (workspace.deleted) return yield* deleted
-          const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () =>
-            takenWorkspace(name)
-          )
-          if (!isRenamed) return yield* deleted
+          yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () => takenWorkspace(name))
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "mtd_update", workspace_id: id })
           return { value: undefined, before: workspace, after: { ...workspace, name } }
         })

@@ -234,13 +234,7 @@ export const layer = service(
           )
         )
       },
-      rename: (id, name, at) =>
-        runUnique(
-          Effect.map(
-            sql`UPDATE workspaces SET name = ${name}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`,
-            (rows) => rows.length > 0
-          )
-        ),
+      rename: (id, name, at) => runUnique(Effect.asVoid(sql`UPDATE workspaces SET name = ${name}, updated_at = ${at} WHERE id = ${id}`)),
       lock: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id} ${forUpdate}`),
       lockFree: (ids) =>
         all(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE ${among(sql, sql`w.id`, ids)} ${forUpdateOfFree}`),

@@ -58,7 +58,7 @@ export const appSecrets = ({ get, repository, brand }: Needs) => ({
     return yield* Audit.audited(
       secretSubject("create", secret),
       Effect.gen(function* () {
-        if (Option.isNone(yield* repository.byId(appId))) return yield* missing
+        if (Option.isNone(yield* repository.lock(appId))) return yield* missing
         yield* repository.insertSecret({ ...secret, hashed_secret: hashedSecret }, prefix)
         return { value }
       })

@@ -140,12 +140,15 @@ const make = Effect.gen(function* () {
         return yield* refused("token_endpoint_auth_method: must not make a public client confidential, or a confidential client public")
       if (hasSecrets(metadata) !== hasSecrets(app))
         return yield* refused("token_endpoint_auth_method: must not change between a secret and a key")
-      const updated: OAuth2App = { ...app, ...(yield* described(metadata)), updated_at: yield* Timestamp.now }
+      const fields = yield* described(metadata)
       return yield* Audit.audited(
         subject("write", app),
-        Effect.flatMap(repository.update(updated), (found) =>
-          found ? Effect.succeed({ value: updated, before: auditedApp(app), after: auditedApp(updated) }) : badToken
-        )
+        Effect.gen(function* () {
+          const before = yield* Effect.mapError(Effect.flatten(repository.lock(app.id)), () => badToken)
+          const updated: OAuth2App = { ...before, ...fields, updated_at: yield* Timestamp.now }
+          yield* repository.update(updated)
+          return { value: updated, before: auditedApp(before), after: auditedApp(updated) }
+        })
       ).pipe(asServer(info))
     }),
 

@@ -5,6 +5,7 @@ import * as Audit from "../../audit/Audit.js"
 import { makeKeyedLock } from "../../platform/collections/KeyedLock.js"
 import * as Lru from "../../platform/collections/Lru.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
+import { transaction } from "../../platform/store/Transactor.js"
 import * as Monotonic from "../../platform/time/Monotonic.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { ClientDocuments, idOfDocument, readClientDocument } from "./ClientDocument.js"
@@ -73,22 +74,25 @@ export const documentedClients = ({ admitted, repository }: Needs) =>
         Effect.map(repository.insertMissing(app), () => ({ value: app, after: auditedApp(app) }))
       )
 
-    const changed = (before: OAuth2App, app: OAuth2App) => {
-      const write = Effect.filterOrFail(
-        repository.update(app),
-        (found) => found,
-        () => invalidClient
+    const changed = (id: OAuth2App["id"], described: Partial<OAuth2App>) =>
+      transaction(
+        Effect.gen(function* () {
+          const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => invalidClient)
+          const after: OAuth2App = { ...before, ...described }
+          yield* repository.update(after)
+          if (said(before) === said(after)) return after
+          const { success } = yield* Audit.AuditStatus
+          yield* Audit.record({ ...subject("write", after), status_code: success, before: auditedApp(before), after: auditedApp(after) })
+          return after
+        })
       )
-      if (said(before) === said(app)) return Effect.as(write, app)
-      return Audit.audited(subject("write", app), Effect.as(write, { value: app, before: auditedApp(before), after: auditedApp(app) }))
-    }
 
     /** What the document says now, stored. */
     const renewed = (url: string, id: OAuth2App["id"], known: OAuth2App | undefined) =>
       Effect.gen(function* () {
         const metadata = yield* described(yield* read(url))
         const now = yield* Timestamp.now
-        if (known !== undefined) return yield* changed(known, { ...known, ...metadata, updated_at: now })
+        if (known !== undefined) return yield* changed(id, { ...metadata, updated_at: now })
         yield* requireRoom(now)
         return yield* added({ id, created_at: now, updated_at: now, ...metadata, dynamically_registered: true, last_used_at: null })
       }).pipe(Access.actingAs(SystemActor.systemOauth))

@@ -16,13 +16,15 @@ export class OAuth2AppRepository extends Context.Tag("@atelier/core/OAuth2AppRep
     /** The apps that have an access token of the user, by name and id. */
     readonly ofUser: (userId: Uuid) => Effect.Effect<ReadonlyArray<OAuth2App>>
     readonly byId: (id: Uuid) => Effect.Effect<Option.Option<OAuth2App>>
+    /** Keeps it from being changed or deleted by others until the transaction ends. */
+    readonly lock: (id: Uuid) => Effect.Effect<Option.Option<OAuth2App>>
     /** The hash of a client's registration access token; none for a client without one. */
     readonly hashedRegistrationToken: (id: Uuid) => Effect.Effect<Option.Option<Uint8Array>>
     readonly insert: (app: OAuth2App, hashedRegistrationToken: Uint8Array | null) => Effect.Effect<void>
     /** Inserts an app without a registration token, unless it is there. */
     readonly insertMissing: (app: OAuth2App) => Effect.Effect<void>
-    /** False when there is no such app. */
-    readonly update: (app: OAuth2App) => Effect.Effect<boolean>
+    /** Writes what describes an app; not its last use. */
+    readonly update: (app: OAuth2App) => Effect.Effect<void>
     /** Deletes an app with its secrets, codes and tokens; false if the app does not exist. */
     readonly delete: (id: Uuid) => Effect.Effect<boolean>
     readonly recordUse: (id: Uuid, at: Timestamp) => Effect.Effect<void>

@@ -144,18 +144,20 @@ const make = Effect.gen(function* () {
       const app = yield* get(id)
       yield* Access.authorizeWrite("update", AccessObjects.bare("oauth2_app"), missing)
       yield* refuseViolating(request)
-      const updated: OAuth2App = {
-        ...app,
-        name: request.name,
-        icon: request.icon,
-        redirect_uris: [...new Set([request.callback_url, ...app.redirect_uris.slice(1)])],
-        updated_at: yield* Timestamp.now
-      }
       return yield* Audit.audited(
         subject("write", app),
-        Effect.flatMap(repository.update(updated), (found) =>
-          found ? Effect.succeed({ value: updated, before: auditedApp(app), after: auditedApp(updated) }) : missing
-        )
+        Effect.gen(function* () {
+          const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missing)
+          const updated: OAuth2App = {
+            ...before,
+            name: request.name,
+            icon: request.icon,
+            redirect_uris: [...new Set([request.callback_url, ...before.redirect_uris.slice(1)])],
+            updated_at: yield* Timestamp.now
+          }
+          yield* repository.update(updated)
+          return { value: updated, before: auditedApp(before), after: auditedApp(updated) }
+        })
       )
     }),
 
@@ -185,10 +187,11 @@ const make = Effect.gen(function* () {
         { action: "write", resource: settingsAudit, id: nil, target: "" },
         Effect.gen(function* () {
           const before = { dynamic_client_registration_enabled: yield* registrationEnabled }
-          const after = {
-            dynamic_client_registration_enabled: change.dynamic_client_registration_enabled ?? before.dynamic_client_registration_enabled
-          }
-          yield* repository.setRegistrationEnabled(after.dynamic_client_registration_enabled)
+          const { dynamic_client_registration_enabled = before.dynamic_client_registration_enabled } = change
+          // What the caller leaves out may be changed by another at the same time
+          if (change.dynamic_client_registration_enabled !== undefined)
+            yield* repository.setRegistrationEnabled(dynamic_client_registration_enabled)
+          const after = { dynamic_client_registration_enabled }
           return { value: after, before, after }
         })
       )

@@ -23,14 +23,13 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     readonly list: (templateId: Uuid, page: Page, includeArchived: boolean) => Effect.Effect<Option.Option<ReadonlyArray<AuthoredVersion>>>
     /** Fails with the index `template_versions_template_id_name`. */
     readonly insert: (version: TemplateVersion) => Effect.Effect<void, Duplicate>
-    /** Fails with the index `template_versions_template_id_name`. */
-    readonly rename: (
+    /** Writes the fields that are given. Fails with the index `template_versions_template_id_name`. */
+    readonly describe: (
       id: TemplateVersionId,
-      change: { readonly name: string; readonly message: string; readonly updated_at: Timestamp }
+      change: { readonly name?: string; readonly message?: string; readonly updated_at: Timestamp }
     ) => Effect.Effect<void, Duplicate>
     /** Makes a version without template and not archived part of one; false when it has one. Fails with the index `template_versions_template_id_name`. */
     readonly attach: (id: TemplateVersionId, templateId: Uuid, at: Timestamp) => Effect.Effect<boolean, Duplicate>
-    /** Stores the result of parsing, in place of an earlier attempt's. */
     /**
      * Archives versions of a template that are not archived yet: those whose import has ended, that are not the active one, and that no
      * workspace's latest build uses, unless that is a delete. Returns their ids.
@@ -42,6 +41,7 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     ) => Effect.Effect<ReadonlyArray<TemplateVersionId>>
     /** Returns false if the version is not archived. */
     readonly unarchive: (id: TemplateVersionId, at: Timestamp) => Effect.Effect<boolean>
+    /** Stores the result of parsing, in place of an earlier attempt's. */
     readonly storeParsed: (
       id: TemplateVersionId,
       parsed: {

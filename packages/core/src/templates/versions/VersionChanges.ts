@@ -30,18 +30,18 @@ export const versionChanges = ({ loadForUpdate, repository, viewOf, jobs, liveTe
     id: TemplateVersionId,
     change: { readonly name: string; readonly message?: string | undefined }
   ) {
-    const version = yield* loadForUpdate(id)
-    const name = change.name || version.name
-    const message = change.message ?? version.message
-    const nameViolation = versionNameViolation(name)
+    yield* loadForUpdate(id)
+    const { message, name } = change
+    const nameViolation = name === "" ? undefined : versionNameViolation(name)
     if (nameViolation !== undefined) return yield* Invalid.field("name", nameViolation)
-    const tooLong = messageViolation(message)
+    const tooLong = message === undefined ? undefined : messageViolation(message)
     if (tooLong !== undefined) return yield* Invalid.field("message", tooLong)
-    const updated_at = yield* Timestamp.now
-    yield* Effect.mapError(repository.rename(id, { name, message, updated_at }), () =>
+    // What the caller leaves out may be changed by another at the same time
+    const given = { ...(name === "" ? {} : { name }), ...(message === undefined ? {} : { message }) }
+    yield* Effect.mapError(repository.describe(id, { ...given, updated_at: yield* Timestamp.now }), () =>
       Invalid.field("name", "is taken", "Another version of the template has the name.")
     )
-    return yield* viewOf({ ...version, name, message, updated_at })
+    return yield* viewOf(yield* loadForUpdate(id))
   }),
 
   cancel: Traced.fn("TemplateVersions.cancel")(function* (id: TemplateVersionId) {

@@ -1,6 +1,6 @@
 import { DescriptiveMetadata, type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
 import { Effect, Option } from "effect"
-import { dialectOf } from "../../platform/Dialect.js"
+import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, columnList, json, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, one, run, touched } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
@@ -58,6 +58,7 @@ export const layer = service(
             ORDER BY a.name, a.id`
         ),
       byId: (id) => first(app, sql`SELECT ${selected} FROM oauth2_apps a WHERE a.id = ${id}`),
+      lock: (id) => first(app, sql`SELECT ${selected} FROM oauth2_apps a WHERE a.id = ${id} ${locking(sql, "FOR NO KEY UPDATE")}`),
       hashedRegistrationToken: (id) =>
         Effect.map(
           first(token, sql`SELECT hashed_registration_token FROM oauth2_apps WHERE id = ${id}`),
@@ -67,7 +68,7 @@ export const layer = service(
         run(sql`INSERT INTO oauth2_apps ${sql.insert({ ...written(value), hashed_registration_token: hashedToken })}`),
       insertMissing: (value) =>
         run(sql`INSERT INTO oauth2_apps ${sql.insert({ ...written(value), hashed_registration_token: null })} ON CONFLICT (id) DO NOTHING`),
-      update: (value) => applied(sql`UPDATE oauth2_apps SET ${sql.update(written(value), ["id"])} WHERE id = ${value.id} RETURNING id`),
+      update: (value) => run(sql`UPDATE oauth2_apps SET ${sql.update(written(value), ["id", "last_used_at"])} WHERE id = ${value.id}`),
       delete: (id) => applied(sql`DELETE FROM oauth2_apps WHERE id = ${id} RETURNING id`),
       recordUse: (id, at) => run(sql`UPDATE oauth2_apps SET last_used_at = ${at} WHERE id = ${id}`),
       countUnused: (limit) =>

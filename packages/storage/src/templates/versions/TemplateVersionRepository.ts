@@ -81,10 +81,7 @@ export const layer = service(
             })}`
           )
         ),
-      rename: (id, { message, name, updated_at }) =>
-        runUnique(
-          Effect.asVoid(sql`UPDATE template_versions SET name = ${name}, message = ${message}, updated_at = ${updated_at} WHERE id = ${id}`)
-        ),
+      describe: (id, change) => runUnique(Effect.asVoid(sql`UPDATE template_versions SET ${sql.update({ ...change })} WHERE id = ${id}`)),
       attach: (id, templateId, at) =>
         Effect.map(
           runUnique(
