@@ -1,4 +1,3 @@
-import type { SqlError } from "@effect/sql"
 import { MessagePayload, type MessageStatus, type NotificationMessage, type NotificationRepository } from "@atelier/core/notifications"
 import { Effect, Option } from "effect"
 import { among } from "../platform/Among.js"
@@ -6,7 +5,6 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf, locking } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, touched } from "../platform/Statement.js"
-import { isRetryable } from "../platform/store/Transactor.js"
 import { dieOf, inTransaction, isUnavailable } from "../platform/Unavailability.js"
 import type { Statements } from "../platform/Statements.js"
 
@@ -35,9 +33,6 @@ const stored = ({ payload, targets, ...message }: NotificationMessage) => ({
   targets: JSON.stringify(targets)
 })
 
-/** Whether the surrounding transaction fails for the same reason: it is run again, or the store is away. */
-const concernsAll = (error: SqlError.SqlError): boolean => isRetryable(error) || isUnavailable(error)
-
 /** Messages on their way to users. */
 export const notificationMessages = (
   sql: Statements
@@ -49,7 +44,8 @@ export const notificationMessages = (
       // A transaction of its own is a savepoint within another: a refused row undoes nothing but the messages
       inTransaction(sql, insertAll(sql, "notification_messages", messages.map(stored), sql`ON CONFLICT (dedupe_hash) DO NOTHING`)).pipe(
         Effect.as(Option.none<string>()),
-        Effect.catchAll((error) => (concernsAll(error) ? dieOf(error) : Effect.succeedSome(error.message)))
+        // The surrounding transaction fails for the same reason
+        Effect.catchAll((error) => (isUnavailable(error) ? dieOf(error) : Effect.succeedSome(error.message)))
       ),
     lease: (now, { id: leaseId, limit, maxSendAttempts, until }) =>
       Effect.gen(function* () {

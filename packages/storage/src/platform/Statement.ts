@@ -2,7 +2,7 @@ import { Effect, Encoding, Option } from "effect"
 import type { SqlError } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
 import { dialectOf } from "./Dialect.js"
-import { dieOf, orDefect } from "./Unavailability.js"
+import { dieOf, missesReference, orDefect } from "./Unavailability.js"
 import type { Query, Rows, Statements } from "./Statements.js"
 
 /**
@@ -99,3 +99,10 @@ export const runUnique = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Ef
     const constraint = violatedIndex(error.cause)
     return constraint === undefined ? dieOf(error) : Effect.fail(new Duplicate({ constraint }))
   })
+
+/**
+ * Runs an insert outside of transactions. Returns false if a row that the new one refers to does not exist: it may have been deleted since the caller
+ * read it.
+ */
+export const insertReferring = (statement: Effect.Effect<unknown, SqlError.SqlError>): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.catchIf(Effect.as(statement, true), missesReference, () => Effect.succeed(false))

@@ -9,6 +9,9 @@ const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
   // A disk that fails is often mounted again for reading alone, and so is a standby of PostgreSQL
   ["read-only", /^(25006|SQLITE_READONLY(_\w+)?)$/],
   ["damaged", /^(XX00[12]|SQLITE_(CORRUPT|NOTADB)(_\w+)?)$/],
+  // PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first write of a
+  // transaction when something else has written to the file since it read
+  ["contended", /^(40001|40P01|SQLITE_BUSY_SNAPSHOT)$/],
   // The pool's own limit, or the server's
   ["exhausted", /^(53300|timeout exceeded when trying to connect)$/],
   [
@@ -30,6 +33,10 @@ export const unavailabilityOf = (cause: unknown): StoreUnavailable | undefined =
 
 /** Whether the store cannot answer at present. */
 export const isUnavailable = ({ cause }: SqlError.SqlError): boolean => unavailabilityOf(cause) !== undefined
+
+/** Whether a row was to refer to one that does not exist. */
+export const missesReference = ({ cause }: SqlError.SqlError): boolean =>
+  cause instanceof Error && /^(23503|SQLITE_CONSTRAINT_FOREIGNKEY)$/.test(textOf(cause))
 
 /** Dies of a failed statement: with `StoreUnavailable` if the store cannot answer at present, else with the driver's error. */
 export const dieOf = (error: SqlError.SqlError): Effect.Effect<never> => Effect.die(unavailabilityOf(error.cause) ?? error)

@@ -125,7 +125,26 @@ for (const [name, database] of databases) {
           expect(yield* rowsIn(table)).toBe(10_002)
         })
       )
+
+      it.effect(`${table}: refuses a client that is deleted after it has proven itself`, () =>
+        Effect.gen(function* () {
+          const client = yield* aClient
+          yield* (yield* OAuth2AppRepository).delete(client.app.id)
+          expect((yield* Effect.flip(add(client))).error).toBe("invalid_client")
+        })
+      )
     }
+
+    it.effect("an application keeps its last use where what it says of itself was read before", () =>
+      Effect.gen(function* () {
+        const apps = yield* OAuth2AppRepository
+        const { app } = yield* aClient
+        const now = yield* Timestamp.now
+        yield* apps.recordUse(app.id, now)
+        yield* apps.update({ ...app, name: "another" })
+        expect(yield* Effect.flatten(apps.byId(app.id))).toMatchObject({ name: "another", last_used_at: now })
+      })
+    )
 
     it.effect("signed texts: are forgotten in one run, however many have expired", () =>
       Effect.gen(function* () {

@@ -22,7 +22,10 @@ it.effect.each([
   ["SQLITE_CORRUPT_INDEX", "damaged"],
   ["XX001", "damaged"],
   ["SQLITE_READONLY_DBMOVED", "read-only"],
-  ["25006", "read-only"]
+  ["25006", "read-only"],
+  ["40001", "contended"],
+  ["40P01", "contended"],
+  ["SQLITE_BUSY_SNAPSHOT", "contended"]
 ] as const)("a statement that fails with %s says that the store is %s", ([code, reason]) =>
   Effect.gen(function* () {
     const cause = Object.assign(new Error("no"), { code })

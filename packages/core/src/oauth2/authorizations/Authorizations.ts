@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
           const [user] = yield* accounts.lock([userId])
           if (user === undefined || user.status !== "active") return yield* denied("The account is not active.")
           if (apiKeyId !== undefined && Option.isNone(yield* keys.byId(apiKeyId))) return yield* denied("The session has just ended.")
-          if (Option.isNone(yield* apps.byId(app.id))) return yield* invalidClient
+          if (Option.isNone(yield* apps.lock(app.id))) return yield* invalidClient
           yield* using
           yield* repository.insert(grant, { prefix, hashedSecret }, apiKeyId)
           yield* repository.deleteBeyond(app.id, userId, maximumGrants)

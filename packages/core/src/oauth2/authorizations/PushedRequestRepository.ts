@@ -31,7 +31,8 @@ export interface PushedRequest {
 export class PushedRequestRepository extends Context.Tag("@atelier/core/PushedRequestRepository")<
   PushedRequestRepository,
   {
-    readonly insert: (request: PushedRequest, hashedSecret: Uint8Array) => Effect.Effect<void>
+    /** Outside of transactions. False when there is no such app. */
+    readonly insert: (request: PushedRequest, hashedSecret: Uint8Array) => Effect.Effect<boolean>
     readonly byPrefix: (prefix: string) => Effect.Effect<Option.Option<Hashed<PushedRequest>>>
     /** False when it is deleted already. */
     readonly delete: (prefix: string) => Effect.Effect<boolean>

@@ -8,7 +8,7 @@ import type { Worker } from "../../platform/background/Worker.js"
 import { Authorizations, type ConsentRequest, redirectTarget } from "./Authorizations.js"
 import type { OAuth2App } from "../clients/OAuth2App.js"
 import { type AuthenticatedClient, requireAuthenticated } from "../clients/OAuth2Clients.js"
-import { invalidRequest, OAuthError } from "../OAuthError.js"
+import { invalidClient, invalidRequest, OAuthError } from "../OAuthError.js"
 import { newSecret, presentedSecret } from "../tokens/OAuthSecret.js"
 import { PushedRequestRepository } from "./PushedRequestRepository.js"
 import { hasRoom, purgeExpired } from "../WaitingRows.js"
@@ -68,10 +68,8 @@ const make = Effect.gen(function* () {
       const { repeated: _, ...parameters } = request
       const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))
       const expires_at = Timestamp.plus(now, lifetime)
-      yield* repository.insert(
-        { prefix, app_id: client.app.id, request: { ...given, resource: request.resource }, expires_at },
-        hashedSecret
-      )
+      const pushed = { prefix, app_id: client.app.id, request: { ...given, resource: request.resource }, expires_at }
+      if (!(yield* repository.insert(pushed, hashedSecret))) return yield* invalidClient
       return { request_uri: Redacted.make(`${referencePrefix}${Redacted.value(text)}`), lifetime }
     }),
 

@@ -17,7 +17,7 @@ import { DeviceCodeRepository } from "./DeviceCodeRepository.js"
 import { deviceGrant, type OAuth2App } from "../clients/OAuth2App.js"
 import { OAuth2AppRepository } from "../clients/OAuth2AppRepository.js"
 import { type AuthenticatedClient, requireAuthenticated } from "../clients/OAuth2Clients.js"
-import { OAuthError } from "../OAuthError.js"
+import { invalidClient, OAuthError } from "../OAuthError.js"
 import { hashText, newSecret } from "../tokens/OAuthSecret.js"
 import { hasRoom, purgeExpired } from "../WaitingRows.js"
 import type { Cryptography } from "../../platform/secrets/Cryptography.js"
@@ -111,9 +111,9 @@ const make = Effect.gen(function* () {
       const user_code = yield* Effect.gen(function* () {
         const code = yield* newUserCode
         const hashedUserCode = yield* hashText(code.replace("-", ""))
-        yield* repository.insert(device, { hashedSecret, hashedUserCode })
-        return code
+        return (yield* repository.insert(device, { hashedSecret, hashedUserCode })) ? code : undefined
       }).pipe(Effect.retry({ times: 3 }), Effect.orDie)
+      if (user_code === undefined) return yield* invalidClient
       return { device_code: text, user_code: Redacted.make(user_code), lifetime: deviceLifetime, interval: pollInterval }
     }),
 

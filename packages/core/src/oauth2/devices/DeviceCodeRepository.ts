@@ -9,11 +9,11 @@ import type { WaitingRows } from "../WaitingRows.js"
 export class DeviceCodeRepository extends Context.Tag("@atelier/core/DeviceCodeRepository")<
   DeviceCodeRepository,
   {
-    /** Fails where the user code is in use. */
+    /** Outside of transactions. False when there is no such app. Fails where the user code is in use. */
     readonly insert: (
       device: DeviceCode,
       hashes: { readonly hashedSecret: Uint8Array; readonly hashedUserCode: Uint8Array }
-    ) => Effect.Effect<void, Duplicate>
+    ) => Effect.Effect<boolean, Duplicate>
     readonly byPrefix: (prefix: string) => Effect.Effect<Option.Option<Hashed<DeviceCode>>>
     readonly byUserCode: (hashedUserCode: Uint8Array) => Effect.Effect<Option.Option<DeviceCode>>
     /** As it is now, and kept from other writers until the transaction ends. */

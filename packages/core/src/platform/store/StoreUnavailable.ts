@@ -1,11 +1,12 @@
 import { Cause, Chunk, Data, Effect, Option, type Schedule } from "effect"
 
 /**
- * The store cannot answer at present: it is away, its connections are all in use, its disk is full, it can only be read, or it is damaged.
+ * The store cannot answer at present: it is away, its connections are all in use, its disk is full, it can only be read, it is damaged, or it is contended:
+ * it has refused a change for others that were made at the same time.
  * Repositories die with it, because no use case can act on it; the same work may succeed later.
  */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
-  readonly reason: "away" | "damaged" | "exhausted" | "full" | "read-only"
+  readonly reason: "away" | "contended" | "damaged" | "exhausted" | "full" | "read-only"
   /** The driver's error. */
   readonly cause: unknown
 }> {}

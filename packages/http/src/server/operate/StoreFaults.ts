@@ -7,6 +7,7 @@ const quietAfter = 60_000
 
 const texts = {
   away: "The store does not answer.",
+  contended: "The store has refused a change for others that were made at the same time.",
   damaged: "The store is damaged: a backup has to be restored.",
   exhausted: "All connections to the store are in use.",
   full: "The store is full: nothing can be written.",

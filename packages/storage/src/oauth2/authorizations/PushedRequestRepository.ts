@@ -2,7 +2,8 @@ import { PushedParameters, PushedRequestRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { bytes, columnList, json, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { applied, first, run } from "../../platform/Statement.js"
+import { applied, first, insertReferring } from "../../platform/Statement.js"
+import { orDefect } from "../../platform/Unavailability.js"
 import { waitingRows } from "../waitingRows.js"
 import { Statements } from "../../platform/Statements.js"
 
@@ -15,8 +16,10 @@ export const layer = service(
   Effect.map(Statements, (sql) =>
     PushedRequestRepository.of({
       insert: ({ request, ...value }, hashedSecret) =>
-        run(
-          sql`INSERT INTO oauth2_pushed_requests ${sql.insert({ ...value, request: JSON.stringify(request), hashed_secret: hashedSecret })}`
+        orDefect(
+          insertReferring(
+            sql`INSERT INTO oauth2_pushed_requests ${sql.insert({ ...value, request: JSON.stringify(request), hashed_secret: hashedSecret })}`
+          )
         ),
       byPrefix: (prefix) =>
         first(

@@ -2,7 +2,7 @@ import { type DeviceCode, DeviceCodeRepository } from "@atelier/core/oauth2"
 import { service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, texts, timestamp, uuid } from "../../platform/Row.js"
-import { applied, first, run, runUnique } from "../../platform/Statement.js"
+import { applied, first, insertReferring, run, runUnique } from "../../platform/Statement.js"
 import { waitingRows } from "../waitingRows.js"
 import { locking } from "../../platform/Dialect.js"
 import { Statements } from "../../platform/Statements.js"
@@ -32,8 +32,8 @@ export const layer = service(
 
     return DeviceCodeRepository.of({
       insert: ({ resource, scopes, ...value }, { hashedSecret, hashedUserCode }) =>
-        Effect.asVoid(
-          runUnique(
+        runUnique(
+          insertReferring(
             sql`INSERT INTO oauth2_device_codes ${sql.insert({
               ...value,
               resource: JSON.stringify(resource),

@@ -1,23 +1,19 @@
 import { SqlClient, SqlError } from "@effect/sql"
-import { Transactor, service } from "@atelier/core/platform"
+import { StoreUnavailable, Transactor, service } from "@atelier/core/platform"
 import { run } from "../Statement.js"
-import { dieOf, inTransaction } from "../Unavailability.js"
+import { dieOf, inTransaction, missesReference, unavailabilityOf } from "../Unavailability.js"
 import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 import { Statements } from "../Statements.js"
 
 /**
- * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
- * write of a transaction when something else has written to the file since it read.
+ * Whether another attempt at the transaction may succeed at once: the store has aborted it for others, or a row that it had read was deleted before it referred
+ * to it. The next attempt finds it missing.
  */
-const retryable = new Set(["40001", "40P01", "SQLITE_BUSY_SNAPSHOT"])
-
-/** Whether another attempt at the transaction may succeed. */
-export const isRetryable = (error: unknown): boolean =>
-  error instanceof SqlError.SqlError &&
-  error.cause instanceof Error &&
-  "code" in error.cause &&
-  typeof error.cause.code === "string" &&
-  retryable.has(error.cause.code)
+const isOvertaken = (error: unknown): boolean => {
+  if (error instanceof SqlError.SqlError && missesReference(error)) return true
+  const unavailable = error instanceof SqlError.SqlError ? unavailabilityOf(error.cause) : error
+  return unavailable instanceof StoreUnavailable && unavailable.reason === "contended"
+}
 
 const depth = GlobalValue.globalValue("@atelier/storage/Transactor/depth", () => FiberRef.unsafeMake(0))
 
@@ -45,7 +41,7 @@ export const layer = service(
           return yield* inTransaction(sql, Effect.locally(effect, depth, 1)).pipe(
             // The statements' failures are defects of the effect; those of the transaction itself are failures
             Effect.sandbox,
-            Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isRetryable) }),
+            Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isOvertaken) }),
             Effect.unsandbox,
             Effect.catchIf((error): error is SqlError.SqlError => error instanceof SqlError.SqlError, dieOf)
           )
