@@ -9,7 +9,9 @@ import { join } from "node:path"
 import { PassThrough } from "node:stream"
 import { text } from "node:stream/consumers"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { logout } from "../src/access/account.js"
 import { deviceLogin } from "../src/access/deviceLogin.js"
+import { keep } from "../src/access/loginContext.js"
 import { renewed } from "../src/access/renewal.js"
 import { type Context, type Contexts, makeContexts } from "../src/contexts/Contexts.js"
 import { keyStoreOf } from "../src/contexts/KeyStore.js"
@@ -52,14 +54,14 @@ const login = async (): Promise<Context> => {
   return context
 }
 
-const session = () => {
+const session = (used = contexts) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   // Streams that are no terminal
   const streams = { stdin, stdout, stderr } as unknown as Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">
   const { signal } = new AbortController()
   const out = makeOutput({ env: {}, format: "table", isQuiet: false, isDebug: false, ...streams })
   const ask = makePrompts(streams.stdin, streams.stderr, signal)
-  return makeSession({ program: "atelier", env: {}, ...streams, out, ask, signal, contexts, url: undefined, context: "dev" })
+  return makeSession({ program: "atelier", env: {}, ...streams, out, ask, signal, contexts: used, url: undefined, context: "dev" })
 }
 
 describe("a request", () => {
@@ -125,6 +127,43 @@ describe("the renewal of a login", () => {
     held[0]?.()
     await late
     expect(renewals).toBe(1)
+  })
+
+  /** A renewal by another process, which the service answers once `behind` has begun to wait for it, or has ended. Tells which tokens were ended. */
+  const renewedBeside = async (behind: (waiting: Contexts) => Promise<unknown>) => {
+    const context = await login()
+    const [asked, waits] = [new AbortController(), new AbortController()]
+    const revoked: Array<string | null> = []
+    answer = (request, response) => {
+      const { url: path } = request
+      if (path === "/oauth2/tokens") {
+        waits.signal.addEventListener("abort", () => json(response, 200, { access_token: "new", refresh_token: "next", expires_in: 3600 }))
+        asked.abort()
+      } else if (path === "/oauth2/revoke") {
+        void text(request).then((body) => {
+          revoked.push(new URLSearchParams(body).get("token"))
+          json(response, 200, {})
+        })
+      } else json(response, 200, { username: "eve" })
+    }
+    const renewing = renewed(context, { contexts, name: "dev", program: "atelier", signal: new AbortController().signal })
+    await once(asked.signal, "abort")
+    const alone: Contexts["alone"] = (...given) => {
+      waits.abort()
+      return contexts.alone(...given)
+    }
+    await Promise.all([behind({ ...contexts, alone }).finally(() => waits.abort()), renewing])
+    return revoked
+  }
+
+  it("does not bring back a login that the user ends meanwhile", async () => {
+    expect(await renewedBeside((waiting) => logout({}, session(waiting)))).toStrictEqual(["next"])
+    expect(await contexts.read("dev")).toBeUndefined()
+  })
+
+  it("does not replace another login of the same name", async () => {
+    await renewedBeside((waiting) => keep(session(waiting), { url, brand: "Service", token: "another" }, { name: "dev", place: "file" }))
+    expect(await contexts.read("dev")).toMatchObject({ username: "eve", token: "another" })
   })
 })
 

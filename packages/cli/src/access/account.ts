@@ -16,27 +16,30 @@ const revoke = async ({ url }: Context, { clientId, refreshToken }: Grant, { sig
   await post(signal, `${url}/oauth2/revoke`, { body }, "The tokens cannot be ended")
 }
 
-/** Ends the token at the service, as far as it answers, and forgets it in any case. */
+/** Ends the token at the service, as far as it answers, and forgets it in any case. A renewal by another process comes before, or finds no login. */
 export const logout = async (_: object, session: Session): Promise<void> => {
   const { contexts, out, program, signal } = session
   const name = await session.contextName()
-  const context = name === undefined ? undefined : await contexts.read(name)
-  if (name === undefined || context === undefined) {
-    throw new Failure({
-      message: "You are not logged in.",
-      hint: `"${program} context list" lists the logins.`,
-      code: exitCodes.notLoggedIn
-    })
-  }
-  try {
-    if (context.grant === undefined) await logins.logOut(session.clientOf(context), { signal })
-    else await revoke(context, context.grant, session)
-  } catch (error) {
-    if (!(error instanceof AtelierError) && !(error instanceof Failure)) throw error
-    if (!(error instanceof AtelierError && error.status === 401)) out.warn(`the service did not end the login: ${error.message}`)
-  }
-  await contexts.remove(name)
-  out.say(`Logged out of ${context.url}.`)
+  const notLoggedIn = new Failure({
+    message: "You are not logged in.",
+    hint: `"${program} context list" lists the logins.`,
+    code: exitCodes.notLoggedIn
+  })
+  if (name === undefined || (await contexts.describe(name)) === undefined) throw notLoggedIn
+  const url = await contexts.alone(name, signal, async () => {
+    const context = await contexts.read(name)
+    if (context === undefined) throw notLoggedIn
+    try {
+      if (context.grant === undefined) await logins.logOut(session.clientOf(context), { signal })
+      else await revoke(context, context.grant, session)
+    } catch (error) {
+      if (!(error instanceof AtelierError) && !(error instanceof Failure)) throw error
+      if (!(error instanceof AtelierError && error.status === 401)) out.warn(`the service did not end the login: ${error.message}`)
+    }
+    await contexts.remove(name)
+    return context.url
+  })
+  out.say(`Logged out of ${url}.`)
 }
 
 export const whoami = async (_: object, session: Session): Promise<void> => {
@@ -77,8 +80,8 @@ export const useContext = async ({ name }: { readonly name: string }, { contexts
   out.say(`The context is "${name}".`)
 }
 
-export const removeContext = async ({ name }: { readonly name: string }, { contexts, out, program }: Session): Promise<void> => {
+export const removeContext = async ({ name }: { readonly name: string }, { contexts, out, program, signal }: Session): Promise<void> => {
   if (!(await contexts.names()).includes(name)) throw absent(name, program)
-  await contexts.remove(name)
+  await contexts.alone(name, signal, () => contexts.remove(name))
   out.say(`Removed "${name}". Its token lives on until it expires.`)
 }

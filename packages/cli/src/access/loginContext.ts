@@ -43,7 +43,8 @@ interface Keeping {
 export const keep = async (session: Session, login: Omit<Context, "username">, { name, place }: Keeping): Promise<void> => {
   const user = await users.getUser(session.clientOf(login), { user: "me" }, { signal: session.signal })
   const context = name ?? nameOf(login.url)
-  await session.contexts.write(context, { ...login, username: user.username }, place)
+  // A process that renews the login of before would write its tokens over these
+  await session.contexts.alone(context, session.signal, () => session.contexts.write(context, { ...login, username: user.username }, place))
   await session.contexts.use(context)
   session.out.say(`Logged in to ${login.url} as ${user.username}. The context is "${context}".`)
 }

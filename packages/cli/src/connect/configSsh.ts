@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, realpath, rm, stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { configDirectory } from "../contexts/Contexts.js"
+import { alone } from "../contexts/fileLock.js"
 import { writeWhole } from "../contexts/wholeFile.js"
 import { exitCodes, Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
@@ -78,23 +79,26 @@ const checkedSuffix = (suffix: string): string => {
   return suffix
 }
 
-export const configSsh = async ({ dryRun, remove, sshConfig, suffix: given }: ConfigInput, session: Session): Promise<void> => {
-  const { contexts, env, out, program } = session
-  const suffix = checkedSuffix(given ?? "atelier")
-  const folder = join(contexts.directory, "ssh")
-  const file = join(folder, `${suffix}.conf`)
-  const config = sshConfig ?? join(env["HOME"] ?? homedir(), ".ssh", "config")
-  const line = `Include ${quoted(join(folder, "*.conf"))}`
+interface Places {
+  readonly folder: string
+  readonly file: string
+  readonly config: string
+  /** The line of the user's configuration. */
+  readonly line: string
+}
+
+const removeHosts = async ({ config, file, folder, line }: Places, dryRun: boolean, suffix: string, { out }: Session): Promise<void> => {
   const before = await textOf(config)
   const others = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".conf") && name !== `${suffix}.conf`)
-  if (remove) {
-    const after = withInclude(before, line, others.length > 0)
-    if (dryRun)
-      return out.raw(`${file}: would be removed\n${config}: ${after === before ? "would stay as it is" : `would lose "${line}"`}\n`)
-    if (after !== before) await writeConfig(config, after)
-    await rm(file, { force: true })
-    return out.say(`Removed the hosts *.${suffix}.`)
-  }
+  const after = withInclude(before, line, others.length > 0)
+  if (dryRun) return out.raw(`${file}: would be removed\n${config}: ${after === before ? "would stay as it is" : `would lose "${line}"`}\n`)
+  if (after !== before) await writeConfig(config, after)
+  await rm(file, { force: true })
+  out.say(`Removed the hosts *.${suffix}.`)
+}
+
+const addHosts = async ({ config, file, line }: Places, dryRun: boolean, suffix: string, session: Session): Promise<void> => {
+  const { contexts, out, program } = session
   const context = await session.contextName()
   const login = context === undefined ? undefined : await contexts.describe(context)
   if (context === undefined || login === undefined) {
@@ -104,12 +108,25 @@ export const configSsh = async ({ dryRun, remove, sshConfig, suffix: given }: Co
   const place = configDirectory({}) === contexts.directory ? [] : ["env", `ATELIER_CONFIG_DIRECTORY=${contexts.directory}`]
   const command = [...place, process.execPath, await realpath(process.argv[1] ?? ""), "--context", context]
   const text = hostFile({ suffix, command, directory: contexts.directory })
+  const before = await textOf(config)
   const after = withInclude(before, line, true)
-  if (dryRun) {
-    return out.raw(`${file}:\n${text}\n${config}: ${after === before ? "would stay as it is" : `would get the line ${line}`}\n`)
-  }
+  if (dryRun) return out.raw(`${file}:\n${text}\n${config}: ${after === before ? "would stay as it is" : `would get the line ${line}`}\n`)
   await mkdir(hostKeyFolder(contexts.directory), { recursive: true, mode: 0o700 })
   await writeWhole(file, text)
   if (after !== before) await writeConfig(config, after)
   out.say(`OpenSSH reaches workspaces as WORKSPACE.${suffix} now, for example "ssh first.${suffix}".`)
+}
+
+export const configSsh = async ({ dryRun, remove, sshConfig, suffix: given }: ConfigInput, session: Session): Promise<void> => {
+  const suffix = checkedSuffix(given ?? "atelier")
+  const folder = join(session.contexts.directory, "ssh")
+  const places = {
+    folder,
+    file: join(folder, `${suffix}.conf`),
+    config: sshConfig ?? join(session.env["HOME"] ?? homedir(), ".ssh", "config"),
+    line: `Include ${quoted(join(folder, "*.conf"))}`
+  }
+  const work = () => (remove ? removeHosts : addHosts)(places, dryRun, suffix, session)
+  // A process that removes the last hosts would take the line from under those that another process adds
+  return dryRun ? work() : alone(join(folder, ".lock"), session.signal, work)
 }
