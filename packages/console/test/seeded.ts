@@ -114,10 +114,12 @@ const connect = (server: TestServer, { latest_build }: Workspace): Promise<void>
       const repository = yield* AgentRepository
       const now = yield* Timestamp.now
       for (const { id } of latest_build.resources.flatMap(({ agents }) => agents ?? [])) {
-        const agent = id as Parameters<typeof repository.connect>[0]
+        const agent = id as Parameters<typeof repository.updateLifecycle>[0]
         // It connected long ago: requests wait for an agent that has just connected
         const long = Timestamp.fromMillis(Date.now() - 3_600_000)
-        for (const at of [long, now]) yield* repository.connect(agent, Uuid.Uuid.make(crypto.randomUUID()), at)
+        for (const at of [long, now]) {
+          yield* repository.connect([{ agentId: agent, connectionId: Uuid.Uuid.make(crypto.randomUUID()) }], at)
+        }
         yield* repository.updateLifecycle(agent, "ready", { started_at: now, ready_at: now }, now)
       }
     })

@@ -30,7 +30,7 @@ export interface Startup {
   readonly api_version: string
 }
 
-/** An agent that has shown that it is there, and the connection by which it did. */
+/** An agent, and a connection by which it has shown that it is there. */
 export interface SignOfLife {
   readonly agentId: WorkspaceAgentId
   readonly connectionId: Uuid
@@ -55,8 +55,8 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     readonly byId: (id: WorkspaceAgentId) => Effect.Effect<Option.Option<AgentWorkspace>>
     /** Whether the agent exists and belongs to its workspace's latest build. */
     readonly isLatest: (id: WorkspaceAgentId) => Effect.Effect<boolean>
-    /** Notes a new connection; answers whether it is the agent's first. */
-    readonly connect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
+    /** Notes new connections of any number of agents, one of each, in one statement. Returns the agents that had none before. */
+    readonly connect: (connections: ReadonlyArray<SignOfLife>, at: Timestamp) => Effect.Effect<ReadonlySet<WorkspaceAgentId>>
     /** Those among the agents that exist and belong to their workspace's latest build. */
     readonly latestAmong: (ids: ReadonlyArray<WorkspaceAgentId>) => Effect.Effect<ReadonlySet<WorkspaceAgentId>>
     /** Notes signs of life of any number of agents in one statement. One of a connection that the agent has replaced counts for nothing. */

@@ -2,6 +2,7 @@
 import { Array as Arr, Context, Effect, Fiber, Option, Scope } from "effect"
 import { Replicas } from "../deployment/Replicas.js"
 import * as Background from "../platform/background/Background.js"
+import { makeGathering } from "../platform/background/Gathering.js"
 import { nextTurn } from "../platform/background/Turns.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import { writeInHalves } from "../platform/store/writeInHalves.js"
@@ -149,7 +150,12 @@ const make = Effect.gen(function* () {
     )
   )
 
-  const tellFirst = (agent: Uuid): Effect.Effect<void> => Effect.ignoreLogged(Effect.sandbox(tell([agent])))
+  const tellFirst = yield* makeGathering({
+    name: "agent_link",
+    key: (agent: Uuid) => agent,
+    most: toldAtOnce,
+    work: (agents: ReadonlyArray<Uuid>) => Effect.as(Effect.ignoreLogged(Effect.sandbox(tell([...new Set(agents)]))), () => undefined)
+  })
 
   const take = (agent: Uuid) =>
     Effect.suspend(() => {
@@ -180,7 +186,7 @@ const make = Effect.gen(function* () {
           })
         )
         // The end of the connection does not wait for a store that is slow: what that notes late is forgotten
-        yield* Effect.flatMap(Background.forkIn("agent_link", scope, Effect.uninterruptible(tellFirst(agent))), Fiber.join)
+        yield* tellFirst(agent)
       }),
 
     isOffered: (agent: Uuid): Effect.Effect<boolean> =>

@@ -15,8 +15,8 @@ export interface Limits {
   readonly keptFor: number
 }
 
-/** More places would not have agents connect sooner: these keep a processor busy. Agents give up an attempt after 15 seconds. */
-const usual: Limits = { places: 16, waitsFor: 10_000, keptFor: 5_000 }
+/** As many as are stored together, and as many that are about to be. More places would not have agents connect sooner. Agents give up an attempt after 15 seconds. */
+const usual: Limits = { places: 64, waitsFor: 10_000, keptFor: 5_000 }
 
 interface Waiting {
   readonly begin: () => void

@@ -1,18 +1,25 @@
 /** Statements about the connections of agents. */
-import type { AgentRepository } from "@atelier/core/agents"
+import type { AgentRepository, SignOfLife } from "@atelier/core/agents"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { boolean, row, uuid } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
-import type { Statements } from "../platform/Statements.js"
+import type { Fragment, Statements } from "../platform/Statements.js"
 
 const isLatest = row({ is_latest: boolean })
 const latest = row({ id: uuid })
+const connected = row({ id: uuid, is_first: boolean })
 
 /** A connection's end that is later than a sign of life by more than this was noted before the clock was set back. An end may overtake the last sign by less. */
 const overtaken = "1 minute"
-const isFirst = row({ is_first: boolean })
+
+/** The agents and their connections, in one order: a statement of another process may have the same agents. */
+const signed = (sql: Statements, signs: ReadonlyArray<SignOfLife>): Fragment =>
+  items(
+    sql,
+    signs.map(({ agentId, connectionId }) => [agentId, connectionId]).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
+  )
 
 export const connectionsOfAgents = (
   sql: Statements
@@ -29,15 +36,17 @@ export const connectionsOfAgents = (
       ),
       Option.exists(({ is_latest }) => is_latest)
     ),
-  connect: (id, connectionId, at) =>
+  connect: (connections, at) =>
     Effect.map(
-      first(
-        isFirst,
+      all(
+        connected,
         sql`UPDATE workspace_agents SET first_connected_at = coalesce(first_connected_at, ${at}), last_connected_at = ${at},
-            connection_id = ${connectionId}, disconnected_at = CASE WHEN disconnected_at < ${at} THEN disconnected_at END
-          WHERE id = ${id} RETURNING first_connected_at = ${as(sql, "timestamp", sql`${at}`)} AS is_first`
+            connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}, disconnected_at = CASE WHEN disconnected_at < ${at} THEN disconnected_at END
+          FROM ${signed(sql, connections)}
+          WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)}
+          RETURNING id, first_connected_at = ${as(sql, "timestamp", sql`${at}`)} AS is_first`
       ),
-      Option.exists(({ is_first }) => is_first)
+      (rows) => new Set(rows.flatMap(({ id, is_first }) => (is_first ? [id] : [])))
     ),
   latestAmong: (ids) =>
     Effect.map(
@@ -59,11 +68,7 @@ export const connectionsOfAgents = (
     run(
       sql`UPDATE workspace_agents SET last_connected_at = ${at},
           disconnected_at = CASE WHEN disconnected_at <= ${Timestamp.plus(at, overtaken)} THEN disconnected_at END
-        FROM ${items(
-          sql,
-          // In one order, as a statement of another process may have the same agents
-          signs.map(({ agentId, connectionId }) => [agentId, connectionId]).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
-        )}
+        FROM ${signed(sql, signs)}
         WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}`
     ),
   disconnect: (id, connectionId, at) =>

@@ -41,7 +41,7 @@ const aConnectedWorkspace = (given: Parameters<typeof aWorkspace>[0] = {}) =>
     const { agents } = yield* aBuild(stored, { resources })
     const connection = yield* (yield* Ids).next
     const id = agents[0]?.id ?? Uuid.nil
-    yield* (yield* AgentRepository).connect(id, connection, yield* Timestamp.now)
+    yield* (yield* AgentRepository).connect([{ agentId: id, connectionId: connection }], yield* Timestamp.now)
     return { ...stored, agent: { id, connection } }
   })
 
@@ -94,11 +94,11 @@ for (const [name, database] of databases) {
         })
         const { connect, disconnect } = yield* AgentRepository
         const at = yield* Timestamp.now
-        yield* Effect.forEach(agents.slice(0, 2), ({ id }) => connect(id, agent.connection, at))
+        yield* Effect.forEach(agents.slice(0, 2), ({ id }) => connect([{ agentId: id, connectionId: agent.connection }], at))
         yield* TestClock.adjust("1 minute")
         const [gone] = agents
         const now = yield* Timestamp.now
-        yield* connect(gone?.id ?? Uuid.nil, agent.connection, now)
+        yield* connect([{ agentId: gone?.id ?? Uuid.nil, connectionId: agent.connection }], now)
         yield* disconnect(gone?.id ?? Uuid.nil, agent.connection, now)
         const all = { count: 2, names: ["lost", "several"] }
         expect(yield* namesOf(organization.id, "disconnected")).toStrictEqual(all)

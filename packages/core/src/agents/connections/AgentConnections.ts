@@ -2,8 +2,9 @@ import { Context, type Duration, Effect, Scope } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Background from "../../platform/background/Background.js"
+import { makeGathering } from "../../platform/background/Gathering.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
-import { transaction, Transactor } from "../../platform/store/Transactor.js"
+import { hurriedTransaction, transaction, Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { publishAgentEvent } from "../AgentEvents.js"
 import { observeFirstConnection } from "../reports/AgentMetrics.js"
@@ -18,6 +19,15 @@ export type { Retired } from "./ConnectionChecks.js"
 
 /** How long noting the end of a connection may take. */
 const lastWrite: Duration.DurationInput = "30 seconds"
+
+/** Agents whose connections are stored together, at most: their rows are locked until all are stored. */
+const notedAtOnce = 32
+
+/** A connection that is to be stored. */
+interface NewConnection {
+  readonly agent: AgentWorkspace
+  readonly connectionId: Uuid
+}
 
 /** What storing needs. */
 const carried = Context.pick(EventBus, Transactor)
@@ -43,17 +53,32 @@ const make = Effect.gen(function* () {
   const checks = yield* makeChecks(interval)
   const services = carried(yield* Effect.context<EventBus | Transactor>())
 
+  const noteAll = (connections: ReadonlyArray<NewConnection>) =>
+    Effect.gen(function* () {
+      // Of two connections of one agent, the one that came last
+      const newest = Array.from(new Map(connections.map((connection) => [connection.agent.agent_id, connection])).values())
+      const signs = newest.map(({ agent, connectionId }) => ({ agentId: agent.agent_id, connectionId }))
+      const connectedAt = yield* Timestamp.now
+      const publishing = Effect.forEach(newest, ({ agent }) => publishAgentEvent(agent, "agt_connection_update"), { discard: true })
+      const storing = Effect.zipLeft(repository.connect(signs, connectedAt), publishing)
+      // One whose row another transaction keeps locked must not keep the others waiting
+      const unobserved = new Set(yield* signs.length > 1 ? hurriedTransaction(storing) : transaction(storing))
+      return ({ agent }: NewConnection) => (unobserved.delete(agent.agent_id) ? connectedAt : undefined)
+    }).pipe(Effect.provide(services))
+
+  const note = yield* makeGathering({
+    name: "agent_connection",
+    key: ({ agent }: NewConnection) => agent.agent_id,
+    most: notedAtOnce,
+    work: noteAll
+  })
+
   const noteConnected = (agent: AgentWorkspace) =>
     Effect.gen(function* () {
       const connectionId = yield* ids.next
-      const now = yield* Timestamp.now
-      const isFirst = yield* Effect.provide(
-        transaction(
-          Effect.zipLeft(repository.connect(agent.agent_id, connectionId, now), publishAgentEvent(agent, "agt_connection_update"))
-        ),
-        services
-      )
-      if (isFirst) yield* observeFirstConnection(agent, Timestamp.toMillis(now) - Timestamp.toMillis(agent.agent_created_at))
+      const firstAt = yield* note({ agent, connectionId })
+      if (firstAt !== undefined)
+        yield* observeFirstConnection(agent, Timestamp.toMillis(firstAt) - Timestamp.toMillis(agent.agent_created_at))
       return connectionId
     })
 

@@ -2,7 +2,22 @@ import { AgentConnections, AgentRepository, type AgentWorkspace, type Retired } 
 import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Chunk, Clock, Context, Deferred, type Duration, Effect, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Clock,
+  Context,
+  Deferred,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Option,
+  Stream,
+  TestClock
+} from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases, type sqlite } from "../../../../../test/store/databases.js"
 import { Statements } from "../../../src/platform/Statements.js"
@@ -11,6 +26,10 @@ import { agentServices } from "../services.js"
 
 /** Whether the store is away for the signs of life of agents. */
 let isAway = false
+
+/** The agents whose connections were stored together, and one that cannot be. */
+let connected: Array<ReadonlyArray<string>> = []
+let refused: string | undefined
 
 /** What the store waits for before it notes that a connection has ended. */
 let mayEnd: Effect.Effect<void> = Effect.void
@@ -27,9 +46,15 @@ const failing = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>
         touched.push(signs.map(({ agentId }) => agentId))
         return repository.touch(signs, at)
       })
+    const connect: typeof repository.connect = (connections, at) =>
+      Effect.suspend(() => {
+        const ids = connections.map(({ agentId }) => agentId)
+        connected.push(ids)
+        return ids.some((id) => id === refused) ? Effect.die("no such agent") : repository.connect(connections, at)
+      })
     const disconnect: typeof repository.disconnect = (...given) =>
       Effect.zipRight(Effect.uninterruptible(mayEnd), repository.disconnect(...given))
-    return Context.add(context, AgentRepository, { ...repository, disconnect, touch })
+    return Context.add(context, AgentRepository, { ...repository, connect, disconnect, touch })
   })
 
 /** Keeps an agent connected, and answers why the connection has to be closed. */
@@ -88,6 +113,32 @@ for (const [name, database] of databases) {
         yield* Fiber.interrupt(fiber)
         expect(yield* rowOf(id)).toMatchObject({ last_connected_at: Timestamp.plus(began, "60 seconds"), disconnected_at: ended })
         expect(yield* Stream.runHead(events)).toMatchObject(Option.some({ event: { kind: "agt_connection_update" } }))
+      })
+    )
+
+    it.scoped("are noted together when agents connect at the same time", () =>
+      Effect.gen(function* () {
+        const [first, second, third] = yield* Effect.all([aRunningAgent(), aRunningAgent(), aRunningAgent()])
+        const { connect } = yield* AgentConnections
+        const selves = yield* Effect.forEach([first, second, third, first], ({ act }) => act((self) => Effect.succeed(self)))
+        connected = []
+        refused = second.id
+        const connecting = (self: AgentWorkspace) =>
+          Effect.exit(
+            connect(
+              () => self,
+              Effect.void,
+              () => undefined
+            )
+          )
+        const exits = yield* Effect.forEach(selves, connecting, { concurrency: "unbounded" })
+        refused = undefined
+        expect(exits.map(Exit.isSuccess)).toStrictEqual([true, false, true, true])
+        expect(connected[0]).toStrictEqual([first.id, second.id, third.id])
+        expect(connected.slice(1).toSorted()).toStrictEqual([[first.id], [second.id], [third.id]].toSorted())
+        const now = yield* Timestamp.now
+        for (const { id } of [first, third]) expect(yield* rowOf(id)).toMatchObject({ first_connected_at: now, last_connected_at: now })
+        expect((yield* rowOf(second.id)).first_connected_at).toBeNull()
       })
     )
 

@@ -1,0 +1,112 @@
+import { expect, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { makeGathering } from "../../../src/platform/background/Gathering.js"
+
+/** Work on numbers that answers ten times each. It refuses groups with a negative one, and waits for `before`. */
+const someWork = (before: Effect.Effect<void> = Effect.void) => {
+  const groups: Array<ReadonlyArray<number>> = []
+  const work = (items: ReadonlyArray<number>) =>
+    Effect.zipRight(
+      before,
+      Effect.suspend(() => {
+        groups.push(items)
+        return items.some((item) => item < 0) ? Effect.die(`refused ${items.join()}`) : Effect.succeed((item: number) => item * 10)
+      })
+    )
+  return { groups, gathering: makeGathering({ name: "test", key: String, most: 3, work }) }
+}
+
+it.scopedLive("callers of one turn share a group, of which each has its own answer", () =>
+  Effect.gen(function* () {
+    const { gathering, groups } = someWork()
+    const submit = yield* gathering
+    const answers = yield* Effect.forEach([1, 2, 3, 4], submit, { concurrency: "unbounded" })
+    expect(answers).toStrictEqual([10, 20, 30, 40])
+    expect(groups).toStrictEqual([[1, 2, 3], [4]])
+  })
+)
+
+it.scopedLive("an item that cannot be worked on fails its own caller alone", () =>
+  Effect.gen(function* () {
+    const { gathering, groups } = someWork()
+    const submit = yield* gathering
+    const exits = yield* Effect.forEach([1, -2, 3], (item) => Effect.exit(submit(item)), { concurrency: "unbounded" })
+    expect(exits).toStrictEqual([Exit.succeed(10), Exit.die("refused -2"), Exit.succeed(30)])
+    expect(groups[0]).toStrictEqual([1, -2, 3])
+    expect(groups.slice(1).flat().toSorted()).toStrictEqual([-2, 1, 3])
+  })
+)
+
+it.scopedLive("equal items remain together after the work on their group has failed", () =>
+  Effect.gen(function* () {
+    const { gathering, groups } = someWork()
+    const submit = yield* gathering
+    const exits = yield* Effect.forEach([-1, 2, -1], (item) => Effect.exit(submit(item)), { concurrency: "unbounded" })
+    expect(exits).toStrictEqual([Exit.die("refused -1,-1"), Exit.succeed(20), Exit.die("refused -1,-1")])
+    expect(groups).toHaveLength(3)
+  })
+)
+
+it.scopedLive("callers that come while a group is worked on share the next one", () =>
+  Effect.gen(function* () {
+    const mayEnd = yield* Deferred.make<void>()
+    const { gathering, groups } = someWork(Deferred.await(mayEnd))
+    const submit = yield* gathering
+    const first = yield* Effect.fork(submit(1))
+    yield* Effect.sleep(20)
+    const others = yield* Effect.fork(Effect.forEach([2, 3], submit, { concurrency: "unbounded" }))
+    yield* Effect.yieldNow()
+    yield* Deferred.succeed(mayEnd, undefined)
+    expect([yield* Fiber.join(first), yield* Fiber.join(others)]).toStrictEqual([10, [20, 30]])
+    expect(groups).toStrictEqual([[1], [2, 3]])
+  })
+)
+
+it.scopedLive("a group that is never answered keeps later callers from nothing", () =>
+  Effect.gen(function* () {
+    let isFirst = true
+    const submit = yield* makeGathering({
+      name: "test",
+      key: String,
+      most: 3,
+      work: () => {
+        const answer = isFirst ? Effect.interruptible(Effect.never) : Effect.succeed((item: number) => item)
+        isFirst = false
+        return answer
+      }
+    })
+    const waiting = yield* Effect.fork(submit(1))
+    yield* Effect.sleep(20)
+    expect(yield* submit(2)).toBe(2)
+    expect(waiting.unsafePoll()).toBeNull()
+  })
+)
+
+it.scopedLive("an item is worked on after its caller was interrupted", () =>
+  Effect.gen(function* () {
+    const mayEnd = yield* Deferred.make<void>()
+    const { gathering, groups } = someWork(Deferred.await(mayEnd))
+    const submit = yield* gathering
+    const gone = yield* Effect.fork(submit(1))
+    const other = yield* Effect.fork(submit(2))
+    yield* Effect.sleep(10)
+    yield* Fiber.interrupt(gone)
+    yield* Deferred.succeed(mayEnd, undefined)
+    expect(yield* Fiber.join(other)).toBe(20)
+    expect(groups).toStrictEqual([[1, 2]])
+  })
+)
+
+it.live("callers are answered at the end of the scope and after it", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const { gathering, groups } = someWork()
+    const submit = yield* Scope.extend(gathering, scope)
+    const waiting = yield* Effect.fork(Effect.exit(submit(1)))
+    yield* Effect.yieldNow()
+    yield* Scope.close(scope, Exit.void)
+    expect(Exit.isInterrupted(yield* Fiber.join(waiting))).toBe(true)
+    expect(yield* submit(2)).toBe(20)
+    expect(groups).toStrictEqual([[2]])
+  })
+)
