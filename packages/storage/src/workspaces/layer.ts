@@ -28,6 +28,7 @@ import largeDeployments from "./migrations/0600_large_deployments.js"
 import workspaceNames from "./migrations/0620_workspace_names.js"
 import workspaceNameParts from "./migrations/0630_workspace_name_parts.js"
 import startedWorkspaces from "./migrations/0641_started_workspaces.js"
+import singleUpdates from "./migrations/0650_single_updates.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
@@ -63,5 +64,6 @@ export const migrations = {
   "0600_large_deployments": largeDeployments,
   "0620_workspace_names": workspaceNames,
   "0630_workspace_name_parts": workspaceNameParts,
-  "0641_started_workspaces": startedWorkspaces
+  "0641_started_workspaces": startedWorkspaces,
+  "0650_single_updates": singleUpdates
 }

@@ -98,7 +98,7 @@ const tables = ddl(
 )
 
 /** The status of a job, read with a transition: core's `buildStatus(jobStatus(job), transition)`. */
-const status = (job: string, transition: string): string => `CASE
+export const status = (job: string, transition: string): string => `CASE
   WHEN ${job}.error <> '' THEN 'failed'
   WHEN ${job}.completed_at IS NOT NULL AND ${job}.canceled_at IS NOT NULL THEN 'canceled'
   WHEN ${job}.completed_at IS NOT NULL THEN CASE ${transition} WHEN 'start' THEN 'running' WHEN 'stop' THEN 'stopped' ELSE 'deleted' END
