@@ -7,6 +7,7 @@ import * as Timestamp from "../../platform/time/Timestamp.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { ProvisionerJobs } from "../../provisioning/jobs/ProvisionerJobs.js"
+import { JobQueueRepository } from "../../provisioning/queue/JobQueueRepository.js"
 import { BuildOrders } from "../builds/BuildOrders.js"
 import { type LifeCycleAction, tickOf } from "./LifeCycleRules.js"
 import type { WorkspaceId } from "../Workspace.js"
@@ -28,6 +29,9 @@ const concurrency = 10
  * these builds are held in memory: one may have megabytes.
  */
 const together = 10
+
+/** Groups of workspaces that are acted on at once where the store is a server of its own: this process goes on while the store works. */
+const groupsOfShared = 2
 
 /** Bytes of the states that one transaction stores for several workspaces. They are encrypted and written in it. */
 const togetherBytes = 2 ** 20
@@ -52,6 +56,8 @@ const make = Effect.gen(function* () {
   const work = yield* automaticWork
   const { features, orders, repository } = work
   const { autobuildPollInterval } = yield* DeploymentOptions
+  const { isShared } = yield* JobQueueRepository
+  const groupsAtOnce = isShared ? groupsOfShared : 1
 
   const dueTimes = (tick: Timestamp.Timestamp): Effect.Effect<DueTimes> =>
     Effect.gen(function* () {
@@ -155,7 +161,10 @@ const make = Effect.gen(function* () {
     let after: WorkspaceId | undefined
     for (;;) {
       const due = yield* repository.due(times, { after, limit: page })
-      for (const group of Arr.chunksOf(due, together)) yield* Effect.zipRight(nextTurn, act(group))
+      yield* Effect.forEach(Arr.chunksOf(due, together), (group) => Effect.zipRight(nextTurn, act(group)), {
+        concurrency: groupsAtOnce,
+        discard: true
+      })
       after = due.at(-1)
       if (due.length < page) break
     }
