@@ -97,6 +97,15 @@ export const isPassing = (error: unknown): boolean => {
   return error.cause instanceof Failure ? isPassing(error.cause) : error.status === 0 || error.status === 429 || error.status >= 500
 }
 
+/** Whether the service may have got a request whose answer did not come. */
+export const isAnswerLost = (error: unknown): boolean => {
+  if (!(error instanceof AtelierError)) return false
+  // A proxy answers so in place of a service that it has sent the request to
+  if (error.status === 502 || error.status === 504) return true
+  const { cause } = error
+  return error.status === 0 && cause instanceof Error && isCut(cause)
+}
+
 /** What the operating system refuses, in words. */
 const refusals: Readonly<Record<string, string>> = {
   EACCES: "permission denied",

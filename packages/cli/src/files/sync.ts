@@ -8,6 +8,7 @@ import { AtelierError, type Sandbox } from "@atelier/client"
 import { reachSandbox } from "../connect/reachSandbox.js"
 import { failureOf, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
+import { counted } from "../terminal/text.js"
 import { readEnd } from "./copy.js"
 
 interface SyncInput {
@@ -106,7 +107,7 @@ export const sync = async (input: SyncInput, session: Session): Promise<void> =>
     const pending = watcher === undefined ? undefined : changes(watcher, signal)
     const first = send(sandbox, root, target.path, "", input, signal)
     const count = await out.waiting("Copying", first)
-    out.say(`Copied ${count} files.`)
+    out.say(`Copied ${counted("file", count)}.`)
     if (pending === undefined) return
     for await (const names of pending) {
       for (const name of [...names].filter((each) => !isExcluded(each, input.exclude))) {

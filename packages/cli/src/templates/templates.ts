@@ -9,8 +9,9 @@ import { basename, join, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { exitCodes, Failure, usage } from "../Failure.js"
 import { packed, unpack } from "../files/tar.js"
+import { asFlags } from "../requests/asFlags.js"
 import type { Session } from "../Session.js"
-import { ago, durationText } from "../terminal/text.js"
+import { ago, counted, durationText } from "../terminal/text.js"
 import { findTemplate } from "../workspaces/find.js"
 
 export const listTemplates = async (_: object, session: Session): Promise<void> => {
@@ -71,7 +72,7 @@ export const init = async (
   const body = { example_id: id, storage_method: "file", provisioner: "terraform" } as const
   const version = await templateVersions.createTemplateVersion(client, { organization: "default", body }, { signal })
   const count = await fetchInto(client, version, folder, session)
-  out.say(`Wrote ${count} files into ${folder}. "${program} templates push" in it makes a template of them.`)
+  out.say(`Wrote ${counted("file", count)} into ${folder}. "${program} templates push" in it makes a template of them.`)
 }
 
 const fetchInto = async (client: Client, { job }: TemplateVersion, folder: string, { signal }: Session): Promise<number> => {
@@ -97,7 +98,7 @@ export const pull = async ({ directory, template: name, templateVersion }: PullI
   const folder = resolve(directory ?? template.name)
   if (!(await isEmptyFolder(folder))) throw usage(`${folder}: has files already.`, "name an empty folder.")
   const count = await fetchInto(client, version, folder, session)
-  out.say(`Wrote ${count} files of ${template.name}, version ${version.name}, into ${folder}.`)
+  out.say(`Wrote ${counted("file", count)} of ${template.name}, version ${version.name}, into ${folder}.`)
 }
 
 /** Looks at a template's folder before it is sent: mistakes that the import would tell of after a while. */
@@ -226,6 +227,14 @@ interface EditInput {
   readonly activate: string | undefined
 }
 
+const editFlags = {
+  name: "--rename",
+  display_name: "--title",
+  description: "--description",
+  icon: "--icon",
+  default_ttl_ms: "--stop-after"
+}
+
 export const edit = async (input: EditInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const client = await session.client()
@@ -247,7 +256,7 @@ export const edit = async (input: EditInput, session: Session): Promise<void> =>
   }
   const isChanged = Object.values(body).some((value) => value !== undefined)
   const template = isChanged
-    ? await templateApi.updateTemplate(client, { template: id, body }, { signal })
+    ? await asFlags(editFlags, templateApi.updateTemplate(client, { template: id, body }, { signal }))
     : await templateApi.getTemplate(client, { template: id }, { signal })
   out.one(template, [
     ["Name", template.name],

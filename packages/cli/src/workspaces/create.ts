@@ -1,9 +1,11 @@
 /** `create`. */
-import { AtelierError, type Client, type Preset, type Template } from "@atelier/client"
+import { AtelierError, type Client, type Preset, type Template, type Workspace } from "@atelier/client"
 import * as templateVersions from "@atelier/client/templateVersions"
 import * as users from "@atelier/client/users"
 import * as workspaces from "@atelier/client/workspaces"
-import { exitCodes, Failure, usage } from "../Failure.js"
+import { exitCodes, Failure, isAnswerLost, usage } from "../Failure.js"
+import { asFlags } from "../requests/asFlags.js"
+import { patiently } from "../requests/patiently.js"
 import type { Session } from "../Session.js"
 import { continuing, followBuild, untilReady } from "./builds.js"
 import { findTemplate } from "./find.js"
@@ -65,14 +67,46 @@ const ownerAndName = async ({ name }: CreateInput, { ask, program }: Session): P
   return [owner, workspace]
 }
 
-/** Refuses a name that the owner has used, before the user answers questions. */
-const requireFree = async (client: Client, user: string, workspacename: string, { signal }: Session): Promise<void> => {
-  const taken = await workspaces.getWorkspaceByName(client, { user, workspacename }, { signal }).catch((error: unknown) => {
+const named = (client: Client, user: string, workspacename: string, { signal }: Session): Promise<Workspace | undefined> =>
+  workspaces.getWorkspaceByName(client, { user, workspacename }, { signal }).catch((error: unknown) => {
     if (error instanceof AtelierError && error.status === 404) return undefined
     throw error
   })
+
+/** Refuses a name that the owner has used, before the user answers questions. */
+const requireFree = async (client: Client, user: string, name: string, session: Session): Promise<void> => {
+  const taken = await named(client, user, name, session)
   if (taken !== undefined) {
     throw new Failure({ message: `There is a workspace "${taken.owner_name}/${taken.name}" already.`, hint: "choose another name." })
+  }
+}
+
+type Body = workspaces.CreateWorkspaceInput["body"]
+
+const flags = { ttl_ms: "--stop-after", timeout_ms: "--delete-after", autostart_schedule: "--schedule", schedule: "--schedule" }
+
+/**
+ * Creates a workspace whose name was free. If the answer is lost, which happens where the service ends, the command looks for the workspace by its name, and sends the
+ * request again if there is none: the service creates no two of one name.
+ */
+const created = async (client: Client, user: string, body: Body, session: Session): Promise<Workspace> => {
+  const { signal } = session
+  const attempt = () => asFlags(flags, workspaces.createWorkspace(client, { user, body }, { signal }))
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!isAnswerLost(error)) throw error
+    session.out.say("The service did not answer. Waiting until it does.")
+    const find = () => patiently(() => named(client, user, body.name, session), signal)
+    return (
+      (await find()) ??
+      attempt().catch(async (again: unknown) => {
+        // The service has created it for the first request
+        const found = again instanceof AtelierError && again.status === 409 ? await find() : undefined
+        if (found === undefined) throw again
+        return found
+      })
+    )
   }
 }
 
@@ -80,7 +114,7 @@ export const create = async (input: CreateInput, session: Session): Promise<void
   const { out, signal } = session
   const client = await session.liveClient()
   const [user, name] = await ownerAndName(input, session)
-  if (session.ask.canAsk) await requireFree(client, user, name, session)
+  await requireFree(client, user, name, session)
   const template = await templateOf(client, input, session)
   const version = await versionOf(client, template, input.templateVersion, session)
   const preset = await presetOf(client, version, input.preset, session)
@@ -100,7 +134,7 @@ export const create = async (input: CreateInput, session: Session): Promise<void
     timeout_ms: input.deleteAfter,
     autostart_schedule: input.schedule
   }
-  const workspace = await workspaces.createWorkspace(client, { user, body }, { signal })
+  const workspace = await created(client, user, body, session)
   const title = `${workspace.owner_name}/${workspace.name}`
   if (input.detach) {
     // The answer to a creation leaves some fields empty

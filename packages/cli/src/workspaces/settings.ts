@@ -7,6 +7,7 @@ import * as workspaceSharing from "@atelier/client/workspaceSharing"
 import { openInBrowser } from "../access/browserLogin.js"
 import { readDuration } from "../command/Command.js"
 import { exitCodes, Failure, usage } from "../Failure.js"
+import { asFlags } from "../requests/asFlags.js"
 import type { Session } from "../Session.js"
 import { ago, durationText } from "../terminal/text.js"
 import { agentIn, findWorkspace, notFound } from "./find.js"
@@ -40,15 +41,16 @@ export const schedule = async ({ extend, start, stopAfter, workspace: name }: Sc
   const { client, found } = await prepared(name, session)
   const workspace = found.id
   if (start !== undefined) {
-    await workspaceSettings.setWorkspaceAutostart(client, { workspace, body: { schedule: start === "none" ? "" : start } }, { signal })
+    const body = { schedule: start === "none" ? "" : start }
+    await asFlags({ schedule: "--start" }, workspaceSettings.setWorkspaceAutostart(client, { workspace, body }, { signal }))
   }
   if (stopAfter !== undefined) {
     const ttl_ms = durationOf(stopAfter)
-    await workspaceSettings.setWorkspaceTtl(client, { workspace, body: { ttl_ms } }, { signal })
+    await asFlags({ ttl_ms: "--stop-after" }, workspaceSettings.setWorkspaceTtl(client, { workspace, body: { ttl_ms } }, { signal }))
   }
   if (extend !== undefined) {
     const deadline = new Date(Date.now() + extend).toISOString()
-    await workspaceSettings.extendWorkspace(client, { workspace, body: { deadline } }, { signal })
+    await asFlags({ deadline: "--extend" }, workspaceSettings.extendWorkspace(client, { workspace, body: { deadline } }, { signal }))
   }
   const now = await findWorkspace(client, name, session)
   const { autostart_schedule, latest_build, ttl_ms } = now

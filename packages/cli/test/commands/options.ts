@@ -1,10 +1,14 @@
 /** The options of commands that change the result, its place, and how long a command waits. */
+import * as logins from "@atelier/client/logins"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { losing } from "../breakable.js"
 import { ended, password, type Service } from "../service.js"
+
+const ada = { email: "ada@example.com", password }
 
 const template = `variables:
   - { name: greeting, default: hello }
@@ -116,6 +120,36 @@ export const optionTests = (get: () => Service, succeed: (...args: ReadonlyArray
     const deleted = await service.run(["delete", "made", "--orphan", "--detach", "--yes"])
     expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining("is being deleted") })
     await expect.poll(async () => (await service.run(["show", "made"])).code).toBe(4)
+  })
+
+  it.each(["before", "after"] as const)("creates one workspace though the connection is lost %s the service creates it", async (when) => {
+    const service = get()
+    const way = await losing(service.url, when)
+    const env = { ATELIER_URL: way.url, ATELIER_TOKEN: (await logins.logIn(service.ada, { body: ada })).session_token }
+    try {
+      const create = await service.run(["create", `lost-${when}`, "-t", "shell", "--detach", "-o", "json"], { env })
+      expect(create).toMatchObject({ code: 0, stderr: expect.stringContaining("The service did not answer. Waiting until it does.\n") })
+      expect(JSON.parse(create.stdout)).toMatchObject({ name: `lost-${when}`, latest_build: { build_number: 1 } })
+      const other = await service.run(["create", `lost-${when}`, "-t", "shell", "--detach"], { env })
+      expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining(`There is a workspace "ada/lost-${when}" already.`) })
+    } finally {
+      way.close()
+    }
+    await succeed("delete", `lost-${when}`, "--yes", "-q")
+  })
+
+  it("names the flag of a value that the service refuses", async () => {
+    const service = get()
+    for (const [flag, ...command] of [
+      ["--stop-after", "create", "short", "-t", "shell", "--stop-after", "10s"],
+      ["--schedule", "create", "short", "-t", "shell", "--schedule", "often"],
+      ["--stop-after", "schedule", "spot", "--stop-after", "10s"],
+      ["--start", "schedule", "spot", "--start", "often"],
+      ["--rename", "templates", "edit", "shell", "--rename", "-"]
+    ]) {
+      const { code, stderr } = await service.run(command)
+      expect([code, stderr]).toStrictEqual([1, expect.stringMatching(new RegExp(`\\n *${flag}: `))])
+    }
   })
 
   it("tells of a startup script that has failed", async () => {

@@ -36,6 +36,11 @@ interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template
 /** How often a watched workspace is read without an event. */
 const recheck = "30 seconds"
 
+const renamesOff = new Invalid({
+  message: "Workspaces of this deployment cannot be renamed.",
+  detail: "Its option `allow-workspace-renames` is off."
+})
+
 /** The methods of {@link Workspaces}. */
 export interface WorkspacesService {
   /**
@@ -158,7 +163,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* validName(name)
           yield* Access.authorizeWrite("update", AccessObjects.workspace(found))
-          if (!allowWorkspaceRenames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
+          if (!allowWorkspaceRenames) return yield* renamesOff
           const workspace = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingWorkspace)
           if (workspace.deleted) return yield* deleted
           yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () => takenWorkspace(name))

@@ -39,7 +39,7 @@ export const openTemplates = <State extends TemplateState>(engine: TemplateEngin
         readFiles(source),
         ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
       )
-      yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
+      yield* say(log, "Setting up", `The template's source has ${files.size === 1 ? "1 file" : `${files.size} files`}.`)
       const template = yield* madeOnce(Effect.mapError(readTemplate(files, rules), refusal))
 
       return {
