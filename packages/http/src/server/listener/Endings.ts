@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http"
+import { endAtOnce } from "../connection/endAtOnce.js"
 
 /** Milliseconds for which the first of several answers waits for others. */
 const patience = 1
@@ -19,7 +20,7 @@ export const make = (onFailure: (error: unknown) => void): End => {
     waiting = []
     for (const { body, response } of ended) {
       try {
-        if (!response.writableEnded) response.end(body)
+        if (!response.writableEnded) endAtOnce(response, body)
       } catch (error) {
         response.destroy()
         onFailure(error)
