@@ -89,7 +89,7 @@ export const appExchange = (
           },
           connections
         )
-        const headers = headersOf(answer.response.rawHeaders, request, info, app, admission)
+        const headers = headersOf(answer.response.rawHeaders, { admission, app, info, request })
         if (answer._tag === "Response") {
           const isPath = app.address.access_method === "path"
           return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, answer.response)

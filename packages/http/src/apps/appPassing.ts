@@ -63,7 +63,7 @@ const waitingFor = (client: ServerResponse, connection: () => PlainConnection | 
 
 export const appPassing = (messages: AppMessages, connections: PlainConnections) =>
   Effect.gen(function* () {
-    const { headersOf, queryOf } = messages
+    const { queryOf, writeHead } = messages
     const headOf = headBy(messages)
     const rights = yield* StreamRights
     const draining = yield* Draining
@@ -72,7 +72,7 @@ export const appPassing = (messages: AppMessages, connections: PlainConnections)
     const clock = yield* Effect.clock
     const runtime = yield* Effect.runtime<never>()
     const pass: Passing["pass"] = (admitted, { again, end, failed, interrupted }) => {
-      const { admission, app, info, request } = admitted
+      const { admission, info, request } = admitted
       const { actor, right, target, url } = admission
       const { method, response: client } = request
       const head = headOf(admitted)
@@ -155,9 +155,7 @@ export const appPassing = (messages: AppMessages, connections: PlainConnections)
             sending(() => {
               hasAnswered = true
               info.counted?.end(status)
-              const headers = headersOf(rawHeaders, request, info, app, admission, isRepeated)
-              if (app.address.access_method === "path") headers["x-content-type-options"] = "nosniff"
-              client.writeHead(status, headers)
+              writeHead(client, status, rawHeaders, isRepeated, admitted)
             }),
           // A client learns that its stream is open before there is anything to send; the head goes with bytes that are there at once
           bare: () => void setImmediate(() => void (connection === undefined || hasBody || sending(() => client.flushHeaders()))),

@@ -199,6 +199,29 @@ describeAgents("an app on a path", (server) => {
     expect(connections).toBe(1)
   })
 
+  it("that repeats its head has each answer carry the id of its request, and the cookies of its caller alone", async () => {
+    const head = "HTTP/1.1 200 OK\r\nDate: Sat, 28 Nov 2026 00:00:00 GMT\r\nContent-Length: 4\r\nSet-Cookie: own=1\r\n\r\n"
+    const port = await program((socket) => void socket.on("data", () => socket.write(`${head}good`)))
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const ask = async (cookie: string) => {
+      const { body, headers } = await send(server(), `${base}/`, { headers: { cookie } })
+      const names = (headers["set-cookie"] ?? []).map((given) => given.split("=", 1)[0])
+      return { body, names, set: headers["set-cookie"], id: headers["x-service-request-id"] }
+    }
+    const { cookie } = asOwner(server())
+    const [, token = ""] = (await ask(cookie)).set ?? []
+    const asked: Array<Awaited<ReturnType<typeof ask>>> = []
+    for (const brought of [cookie, cookie, `${cookie}; ${token.split(";", 1)[0]}`]) {
+      for (let count = 0; count < 4; count++) asked.push(await ask(brought))
+    }
+    const [name] = token.split("=", 1)
+    expect(asked.map(({ body, names }) => [body, ...names])).toStrictEqual([
+      ...Array.from({ length: 8 }, () => ["good", "own", name]),
+      ...Array.from({ length: 4 }, () => ["good", "own"])
+    ])
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(asked.length)
+  })
+
   it("that closes a kept connection under a request gets it again, and none that may not be repeated", async () => {
     const seen: Array<string> = []
     const port = await program((socket) => {
