@@ -18,9 +18,11 @@ export const binaryHead = (length: number, isMasked: boolean): Uint8Array => {
   const head = new Uint8Array(2 + lengthBytes + (isMasked ? 4 : 0))
   head[0] = wholeBinary
   head[1] = mask | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127)
-  const view = new DataView(head.buffer)
-  if (lengthBytes === 2) view.setUint16(2, length)
-  else if (lengthBytes === 8) view.setUint32(6, length)
+  // Byte by byte: to make a view of each head takes longer than all else
+  for (let at = 1 + lengthBytes, left = length; at > 1; at--) {
+    head[at] = left % 256
+    left = Math.floor(left / 256)
+  }
   return head
 }
 

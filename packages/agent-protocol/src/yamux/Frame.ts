@@ -22,15 +22,21 @@ export interface Header {
   readonly length: number
 }
 
-/** One frame's bytes. The payload is copied. */
-export const encode = (header: Header, payload?: Uint8Array): Uint8Array => {
+/** One frame's bytes. The payload is copied. To make a `DataView` of each frame takes ten times as long. */
+export const encode = ({ flags, length, streamId, type }: Header, payload?: Uint8Array): Uint8Array => {
   const bytes = new Uint8Array(headerLength + (payload?.length ?? 0))
-  const view = new DataView(bytes.buffer)
-  view.setUint8(0, frameVersion)
-  view.setUint8(1, header.type)
-  view.setUint16(2, header.flags)
-  view.setUint32(4, header.streamId)
-  view.setUint32(8, header.length)
+  bytes[0] = frameVersion
+  bytes[1] = type
+  bytes[2] = flags >>> 8
+  bytes[3] = flags
+  bytes[4] = streamId >>> 24
+  bytes[5] = streamId >>> 16
+  bytes[6] = streamId >>> 8
+  bytes[7] = streamId
+  bytes[8] = length >>> 24
+  bytes[9] = length >>> 16
+  bytes[10] = length >>> 8
+  bytes[11] = length
   if (payload !== undefined) bytes.set(payload, headerLength)
   return bytes
 }

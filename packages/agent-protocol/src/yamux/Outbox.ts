@@ -114,8 +114,13 @@ export class Outbox {
     if (this.frames.length === 0) this.frames = []
     this.size -= bytes
     this.passOn()
+    const pieces: Array<Uint8Array> = []
+    for (const { head, payload } of frames) {
+      pieces.push(head)
+      if (payload !== undefined) pieces.push(payload)
+    }
     return {
-      pieces: frames.flatMap(({ head, payload }) => (payload === undefined ? [head] : [head, payload])),
+      pieces,
       sent: () => {
         for (const { sent } of frames) sent?.()
       }
