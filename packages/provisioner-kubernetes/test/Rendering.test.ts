@@ -46,13 +46,30 @@ describe("a Pod", () => {
     }
   })
 
-  it("reserves a share of its limits, and keeps references to variables as text", () => {
-    const { containers } = Object(aPod(aSpec({ cpus: 2, memory: 1000, gpus: 1, env: { A: "$(HOME)" } }), { requests: { cpus: 0.25 } }).spec)
+  it("reserves a share of its limits", () => {
+    const { containers } = Object(aPod(aSpec({ cpus: 2, memory: 1000, gpus: 1 }), { requests: { cpus: 0.25 } }).spec)
     expect(containers[0].resources).toStrictEqual({
       limits: { cpu: "2000m", memory: "1000", "nvidia.com/gpu": "1" },
       requests: { cpu: "500m", memory: "1000" }
     })
-    expect(containers[0].env).toContainEqual({ name: "A", value: "$$(HOME)" })
+  })
+
+  it("has the dollars of the template, whatever follows them", () => {
+    // What the cluster makes of a text: $$ is a dollar, and $(NAME) the value of a variable
+    const expanded = (text: string) => text.replace(/\$(?:\$|\(([^)]*)\))/g, (found) => (found === "$$" ? "$" : "(expanded)"))
+    for (const text of ["$(HOME)", "$$(HOME)", "$$$(HOME)", "pa$$word", "echo $$; echo $HOME $", "${HOME}", "plain"]) {
+      const sidecars = [{ name: "db", image: "postgres", env: { A: text }, command: ["-c", text], ports: [], volumes: [] }]
+      const { containers } = Object(aPod(aSpec({ env: { A: text }, entrypoint: ["sh", "-c", text], sidecars })).spec)
+      const [agent, sidecar] = containers
+      const valueIn = (container: { readonly env: ReadonlyArray<{ readonly name: string; readonly value: string }> }) =>
+        expanded(container.env.find(({ name }) => name === "A")?.value ?? "")
+      expect([valueIn(agent), valueIn(sidecar), expanded(agent.command[2]), expanded(sidecar.args[1])]).toStrictEqual([
+        text,
+        text,
+        text,
+        text
+      ])
+    }
   })
 
   it("takes the operator's patch", () => {

@@ -66,9 +66,14 @@ const securityOf = ({ group, user }: ContainerUser, privileged: boolean): JsonOb
     : { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, seccompProfile: { type: "RuntimeDefault" } })
 })
 
+/**
+ * A text that is to arrive as it is in a variable or a command. Kubernetes puts the value of a variable in the place of `$(NAME)`, and
+ * makes one dollar of two.
+ */
+const literal = (text: string): string => text.replaceAll("$", () => "$$")
+
 const variables = (environment: Readonly<Record<string, string>>): ReadonlyArray<JsonObject> =>
-  // Kubernetes would put the values of other variables in the place of $(NAME)
-  Object.entries(environment).map(([name, value]) => ({ name, value: value.replaceAll("$(", () => "$$(") }))
+  Object.entries(environment).map(([name, value]) => ({ name, value: literal(value) }))
 
 const pullPolicy = ({ imagePullPolicy }: Options): JsonObject => (imagePullPolicy === undefined ? {} : { imagePullPolicy })
 
@@ -99,7 +104,7 @@ const sidecarOf = ({ settings }: PodInput, sidecar: SidecarSpec): JsonObject => 
     name: nameOf(sidecar.name, 63),
     image: sidecar.image,
     ...pullPolicy(options),
-    ...(sidecar.command.length === 0 ? {} : { args: sidecar.command }),
+    ...(sidecar.command.length === 0 ? {} : { args: sidecar.command.map(literal) }),
     env: variables(sidecar.env),
     ports: sidecar.ports.map((containerPort) => ({ containerPort })),
     resources: resourcesOf(options, limitsOf(options, sidecar)),
@@ -167,7 +172,7 @@ export const podOf = (input: PodInput): JsonObject => {
     name: "agent",
     image,
     ...pullPolicy(options),
-    command: runtime.agent(spec.entrypoint),
+    command: runtime.agent(spec.entrypoint).map(literal),
     env: variables({ HOME: home, ...spec.env, ...environment }),
     resources: resourcesOf(options, agentLimits(settings, spec)),
     securityContext: security,
