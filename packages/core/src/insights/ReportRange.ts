@@ -54,3 +54,10 @@ export const spanOf = ({ end, start }: InsightsRange): Span => ({
 })
 
 export const wanted = (ids: ReadonlyArray<Uuid>) => (ids.length === 0 ? undefined : ids)
+
+/** The steps that a report has at most: ten years of days. Each one is made before any usage is read. */
+export const maximumSteps = 3660
+
+/** Whether a report would have too many steps. */
+export const isLong = ({ end, start }: InsightsRange, interval: "day" | "week"): boolean =>
+  end.millis - start.millis > maximumSteps * (interval === "day" ? day : 7 * day)

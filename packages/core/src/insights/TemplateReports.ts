@@ -9,7 +9,7 @@ import { Active, AppsReport, UsersReport } from "./UsageReport.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { ReportAccess } from "./ReportAccess.js"
 import type { ReportQuery, TemplateReportQuery } from "./Insights.js"
-import { rangeOf, spanOf, wanted } from "./ReportRange.js"
+import { isLong, maximumSteps, rangeOf, spanOf, wanted } from "./ReportRange.js"
 
 /** Groups the values of parameters, in the order of what they are grouped by. §C4. */
 const parametersUsage = (uses: ReadonlyArray<ParameterUse>) => {
@@ -65,6 +65,9 @@ export const templateReports = ({ requireStatistics, authorizeTemplates, reposit
   return {
     templates: Traced.fn("Insights.templates")(function* (query: TemplateReportQuery) {
       const range = yield* rangeOf(query)
+      if (query.interval !== undefined && isLong(range, query.interval)) {
+        return yield* Invalid.field("start_time", `must be at most ${maximumSteps} steps before end_time`)
+      }
       const steps = query.interval === undefined ? [] : intervals(range, query.interval)
       if (steps === undefined) return yield* new Invalid({ message: "The time span must be whole weeks, or at most a day shorter." })
       yield* requireStatistics

@@ -139,6 +139,8 @@ describeServer("insights", (server) => {
     ["/insights/user-status-counts?timezone=Local", ["timezone"]],
     ["/insights/user-status-counts?foo=1", ["foo"]],
     [`/insights/templates?${span}&interval=month`, ["interval"]],
+    ["/insights/templates?start_time=0001-01-02T00:00:00Z&end_time=2026-01-01T00:00:00Z&interval=day", ["start_time"]],
+    ["/insights/templates?start_time=2000-01-01T00:00:00Z&end_time=2026-01-01T00:00:00Z&interval=day", ["start_time"]],
     ["/insights/daus?foo=1", ["foo"]],
     ["/insights/user-status-counts?interval=x", ["interval"]],
     [`/insights/templates?${span}&sections=bogus`, ["sections"]]
