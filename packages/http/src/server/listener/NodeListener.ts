@@ -8,7 +8,7 @@ import { Draining } from "../operate/Draining.js"
 import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { Direct } from "../pipeline/entrances.js"
 import * as NodeHandler from "./NodeHandler.js"
-import { sharing, type UpgradeHandler } from "./otherListeners.js"
+import { endFailed, sharing, type UpgradeHandler } from "./otherListeners.js"
 import { PeerAddress } from "../connection/PeerAddress.js"
 import { responseOn } from "../connection/responseOn.js"
 import * as UnderWay from "./UnderWay.js"
@@ -71,11 +71,6 @@ const ofAgent = /\/workspaceagents\/me\/rpc(?:\?|$)/
 
 /** Seconds after which another process may answer in place of one that ends. */
 const afterRestart = 5
-
-/** Ends a connection that has failed. It is no closure: one would keep the request for as long as the connection is open. */
-function destroyFailed(this: Duplex): void {
-  this.destroy()
-}
 
 /** Begins a request unless its client has ended the connection while it waited: a client that is gone is not authenticated. */
 const unlessEnded = (socket: Duplex, begin: () => void): void => {
@@ -195,8 +190,7 @@ export const make = (
         serve(request, response, false)
       },
       upgrade: sharing(options.owns, (request, socket, head) => {
-        // Node has taken its own listener away: a client that goes would end the process
-        socket.on("error", destroyFailed)
+        endFailed(socket)
         enter(ofAgent.test(request.url ?? "/") ? "agents" : "others", {
           begin: () => unlessEnded(socket, () => upgrade(request, socket, head)),
           refuse: (retryAfter) => {

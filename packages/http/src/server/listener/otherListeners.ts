@@ -23,10 +23,23 @@ export const areOn = (socket: Duplex): boolean => (serverOf(socket)?.listenerCou
 
 const writtenTo = (socket: Duplex): unknown => Reflect.get(socket, "bytesWritten")
 
-/** Leaves a request to the other listeners. Its connection ends if none of them answers: Node closes only those of a server without listeners. */
+/** It is no closure: one would keep the request for as long as the connection is open. */
+function destroyFailed(this: Duplex): void {
+  this.destroy()
+}
+
+/** Ends a connection when it fails. Node has taken its own listener away: without another one, a client that resets the connection would end the process. */
+export const endFailed = (socket: Duplex): void => void socket.on("error", destroyFailed)
+
+/**
+ * Leaves a request to the other listeners. Its connection ends if none of them answers: Node closes only those of a server without listeners. A connection
+ * that has been read from is another listener's, which may have answered before.
+ */
 export const leave = (socket: Duplex): void => {
+  endFailed(socket)
   const before = writtenTo(socket)
-  const timer = setTimeout(() => void (writtenTo(socket) === before && socket.destroy()), patience)
+  const isTaken = (): boolean => socket.readableFlowing !== null || writtenTo(socket) !== before
+  const timer = setTimeout(() => void (isTaken() || socket.destroy()), patience)
   timer.unref()
   socket.once("close", () => clearTimeout(timer))
 }
