@@ -4,6 +4,7 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { AgentSessions } from "../agents/credentials/AgentSessions.js"
 import { Conflict, Invalid, UpstreamFailure, type NotFound, type Unauthenticated } from "../platform/Errors.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
+import { firstPort } from "../network/AgentLinks.js"
 import { missingTask, type TaskId, taskStatus } from "./Task.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { taskObject, visibleTasks } from "./VisibleTask.js"
@@ -57,14 +58,19 @@ const entryOf = ({ content, id, role, time }: TaskMessage): typeof TaskLogEntry.
   time
 })
 
-/** The address of a task's app, which the service may ask. Fails with `Invalid` for one that is not HTTP on the agent's loopback interface. */
+const portOf = ({ port }: URL): number => Number(port || 80)
+
+/**
+ * The address of a task's app, which the service may ask. Fails with `Invalid` for one that is not HTTP on the agent's loopback interface, and for
+ * the ports where the agent itself listens: the right to connect to apps is not the right to those.
+ */
 const addressOf = ({ app }: Pick<TaskDetails, "app">): Either.Either<URL, Invalid> => {
   if (app === null) return Either.left(new Invalid({ message: "The task has no app." }))
   const url = URL.canParse(app.url) ? new URL(app.url) : undefined
   if (url === undefined) return Either.left(new Invalid({ message: "The task's app has no address." }))
-  return url.protocol === "http:" && loopback.has(url.hostname)
-    ? Either.right(url)
-    : Either.left(new Invalid({ message: "The task's app cannot be asked.", detail: "Its address is not http on the loopback interface." }))
+  const refuse = (detail: string) => Either.left(new Invalid({ message: "The task's app cannot be asked.", detail }))
+  if (url.protocol !== "http:" || !loopback.has(url.hostname)) return refuse("Its address is not http on the loopback interface.")
+  return portOf(url) < firstPort ? refuse(`Its port is below ${firstPort}.`) : Either.right(url)
 }
 
 /** The methods of {@link TaskConversations}. */
@@ -102,7 +108,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { agent, workspace_id } = task
         if (agent === null) return yield* new UpstreamFailure({ message: "The task has no agent." })
-        const port = Number(base.port || 80)
+        const port = portOf(base)
         const value = yield* apps.request({ target: { agent_id: agent.id, workspace_id, port }, base, method, path, body })
         return yield* Effect.mapError(
           Schema.decodeUnknown(answer)(value),
