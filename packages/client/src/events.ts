@@ -59,8 +59,8 @@ async function* listen<A>(
   client: Client,
   template: string,
   input: Input,
-  { opened, received }: Progress,
-  { idleTimeout = usualIdleTimeout, signal }: StreamOptions
+  { opened, received, signal }: Progress,
+  { idleTimeout = usualIdleTimeout }: StreamOptions
 ): AsyncGenerator<A, End, undefined> {
   const response = await send(client, "GET", template, input, { signal })
   opened()

@@ -217,8 +217,8 @@ const readEvent = (text: string): Read => {
   return type === "data" ? { value: data } : {}
 }
 
-const listenWith = <A>(read: (text: string) => Read, ends: boolean, client: Client, template: string, signal: AbortSignal | undefined) =>
-  async function* (input: Input, { opened, received }: Progress): AsyncGenerator<A, End, undefined> {
+const listenWith = <A>(read: (text: string) => Read, ends: boolean, client: Client, template: string) =>
+  async function* (input: Input, { opened, received, signal }: Progress): AsyncGenerator<A, End, undefined> {
     const { messages } = await open(client, template, input, signal)
     opened()
     let error: string | undefined
@@ -251,8 +251,7 @@ export const socketValues = <A>(
   input: Input,
   resume: Resume,
   options: StreamOptions = {}
-): AsyncGenerator<A, void, undefined> =>
-  reconnecting(listenWith<A>(readValue, true, client, template, options.signal), input, resume, options)
+): AsyncGenerator<A, void, undefined> => reconnecting(listenWith<A>(readValue, true, client, template), input, resume, options)
 
 /** The data of events that a WebSocket sends without an end, over as many connections as it takes. */
 export const socketEvents = <A>(
@@ -261,5 +260,4 @@ export const socketEvents = <A>(
   input: Input,
   resume: Resume,
   options: StreamOptions = {}
-): AsyncGenerator<A, void, undefined> =>
-  reconnecting(listenWith<A>(readEvent, false, client, template, options.signal), input, resume, options)
+): AsyncGenerator<A, void, undefined> => reconnecting(listenWith<A>(readEvent, false, client, template), input, resume, options)

@@ -31,10 +31,11 @@ export interface End {
   readonly reason?: string | undefined
 }
 
-/** The progress that a connection reports. */
+/** The progress that a connection reports, and what ends it. */
 export interface Progress {
   readonly opened: () => void
   readonly received: (value: unknown) => void
+  readonly signal: AbortSignal | undefined
 }
 
 /** The longest time that timers take, in milliseconds: they end at once for a longer one. */
@@ -51,6 +52,26 @@ const longestDelay = (attempt: number): number =>
   attempt < quickAttempts
     ? Math.min(maximumQuickDelay, initialDelay * 2 ** attempt)
     : Math.min(maximumDelay, maximumQuickDelay * 2 ** (attempt - quickAttempts + 1))
+
+/** Milliseconds in which a later attempt to connect has to be answered: a network or a service that has fallen silent would keep the stream for ever. */
+const answerTimeout = 30_000
+
+/** A signal that ends with another one, or after a time unless it is kept from that. */
+const endingAfter = (milliseconds: number, other: AbortSignal | undefined) => {
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(other?.reason)
+  const timer = setTimeout(() => controller.abort(new AtelierError({ status: 0, message: "The service did not answer." })), milliseconds)
+  other?.addEventListener("abort", follow)
+  if (other?.aborted === true) follow()
+  return {
+    signal: controller.signal,
+    keep: () => clearTimeout(timer),
+    leave: () => {
+      clearTimeout(timer)
+      other?.removeEventListener("abort", follow)
+    }
+  }
+}
 
 /** Milliseconds to wait before an attempt. The random part keeps clients from coming back all at once. */
 export const usualDelay = (attempt: number): number => longestDelay(attempt) * (1 - Math.random() / 2)
@@ -85,25 +106,27 @@ export async function* reconnecting<A>(
   let position = input
   let attempt = 0
   let wasOpen = false
-  const progress: Progress = {
-    opened: () => {
-      wasOpen = true
-    },
-    received: (value) => {
-      attempt = 0
-      position = { ...position, ...resume(value) }
-    }
+  const received = (value: unknown): void => {
+    attempt = 0
+    position = { ...position, ...resume(value) }
   }
   for (;;) {
     signal?.throwIfAborted()
     let wait = 0
+    const later = wasOpen ? endingAfter(answerTimeout, signal) : undefined
+    const opened = (): void => {
+      wasOpen = true
+      later?.keep()
+    }
     try {
-      const { isOver, reason } = yield* connect(position, progress)
+      const { isOver, reason } = yield* connect(position, { opened, received, signal: later?.signal ?? signal })
       if (isOver) return
       if (reconnect === false) throw new AtelierError({ status: 0, message: "The stream was interrupted.", detail: reason })
     } catch (error) {
       if (!(error instanceof AtelierError) || !isTransient(error) || !wasOpen || reconnect === false) throw error
       wait = (error.retryAfter ?? 0) * 1_000
+    } finally {
+      later?.leave()
     }
     await sleep(Math.max(wait, reconnect(attempt++)), signal)
   }
