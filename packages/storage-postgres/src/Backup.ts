@@ -9,7 +9,7 @@ import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
-import { withSettings, shown, urlForm } from "./ConnectionUrl.js"
+import { isPostgresUrl, withSettings, shown, urlForm } from "./ConnectionUrl.js"
 import { makePool } from "./Pool.js"
 
 export interface BackupOptions {
@@ -55,7 +55,7 @@ const connected = <A>(
 ): Effect.Effect<A, StartError> =>
   Effect.gen(function* () {
     const url = Redacted.isRedacted(given) ? Redacted.value(given) : given
-    if (!URL.canParse(url)) return yield* new StartError({ option: "storage.url", reason: `must be ${urlForm}` })
+    if (!isPostgresUrl(url)) return yield* new StartError({ option: "storage.url", reason: `must be ${urlForm}` })
     const answer = Effect.gen(function* () {
       const { pool } = yield* makePool(Redacted.make(withSettings(url)), { max: 1, connectionTimeout: 10_000, statementTimeout: 0 })
       const statements = Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements))

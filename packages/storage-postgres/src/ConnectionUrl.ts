@@ -18,5 +18,8 @@ export const shown = (url: string): string => {
   return parsed.href
 }
 
-/** What a URL that does not parse should have been. */
+/** Whether a text is the URL of a PostgreSQL database. The driver would ask any other server. */
+export const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^(postgres(ql)?|socket):$/.test(new URL(text).protocol)
+
+/** What a URL that is none should have been. */
 export const urlForm = "a URL such as postgres://user:password@host:5432/database"

@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { HostOptions, StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
-import { withSettings, shown, urlForm } from "./ConnectionUrl.js"
+import { isPostgresUrl, withSettings, shown, urlForm } from "./ConnectionUrl.js"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { makePool, makeReads, makeWrites } from "./Pool.js"
@@ -49,7 +49,7 @@ export const layer = (options: Options): Layer.Layer<Stored | Statements | SqlCl
 const layerOf = (options: Options) => {
   const given = Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url
   // A text that does not parse may have its password anywhere
-  if (!URL.canParse(given)) {
+  if (!isPostgresUrl(given)) {
     return Layer.fail(new StartError({ option: "storage.url", reason: `must be ${urlForm}` }))
   }
   const url = Redacted.make(withSettings(given))

@@ -130,8 +130,8 @@ describe("a database that cannot be used", () => {
     })
   )
 
-  it.scopedLive.each(["nonsense", "postgres://app:hunter2@[::1/x", ""])(
-    "is refused for a URL that does not parse, without showing it: %s",
+  it.scopedLive.each(["nonsense", "postgres://app:hunter2@[::1/x", "", "mysql://app:hunter2@127.0.0.1/x"])(
+    "is refused for a text that is not a URL of PostgreSQL, without showing it: %s",
     (url) =>
       Effect.gen(function* () {
         expect((yield* refusalOf(url)).message).toBe("storage.url: must be a URL such as postgres://user:password@host:5432/database")
