@@ -1,8 +1,8 @@
-import { StartError } from "@atelier/core/platform"
+import { EventBus, StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Duration } from "effect"
+import { Duration, Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
@@ -162,4 +162,17 @@ describe("the version of Node", () => {
       new StartError({ option: "Node.js", value: running, reason: `Atelier needs ${engines.node}` }).message
     )
   })
+})
+
+it("a port beside the store stands in place of the store's own", async () => {
+  const published: Array<string> = []
+  const events = Layer.succeed(EventBus, {
+    isShared: false,
+    listen: () => Effect.void,
+    publish: (channel: string) => Effect.sync(() => void published.push(channel))
+  })
+  const { dispose, runtime } = await Atelier.make({ accessUrl, logLevel: "none", storage: Layer.merge(storage, events) })
+  await runtime.runPromise(Effect.flatMap(Effect.serviceOption(EventBus), (bus) => Option.getOrThrow(bus).publish("a channel", "")))
+  expect(published).toContain("a channel")
+  await dispose()
 })
