@@ -5,12 +5,14 @@ import { dieOf, inTransaction, missesReference, unavailabilityOf } from "../Unav
 import { Cause, Context, Effect, FiberRef, GlobalValue, Schedule } from "effect"
 import { Statements } from "../Statements.js"
 
-/**
- * Whether another attempt at the transaction may succeed at once: the store has aborted it for others, or a row that it had read was deleted before it referred
- * to it. The next attempt finds it missing.
- */
-const isOvertaken = (error: unknown): boolean => {
-  if (error instanceof SqlError.SqlError && missesReference(error)) return true
+/** What the store said of an attempt at a transaction, as failures or as defects of its statements. */
+const reasonsOf = <E>(cause: Cause.Cause<E>): ReadonlyArray<unknown> => [...Cause.failures(cause), ...Cause.defects(cause)]
+
+/** Whether a row was missing to which another was to refer. If the transaction had read it, it has been deleted since: the next attempt finds it missing. */
+const hasLostReference = (error: unknown): boolean => error instanceof SqlError.SqlError && missesReference(error)
+
+/** Whether the store has aborted an attempt for the sake of other transactions. */
+const isContended = (error: unknown): boolean => {
   const unavailable = error instanceof SqlError.SqlError ? unavailabilityOf(error.cause) : error
   return unavailable instanceof StoreUnavailable && unavailable.reason === "contended"
 }
@@ -27,7 +29,10 @@ const withoutConnection = <R>(context: Context.Context<R>): Context.Context<R> =
 /** At most five attempts, 10 ms to 160 ms apart. */
 const backoff = Schedule.intersect(Schedule.jittered(Schedule.exponential("10 millis")), Schedule.recurs(4))
 
-/** Transactions of the SQL client. Aborted ones run again; any other failure of the store is a defect. */
+/**
+ * Transactions of the SQL client. Aborted ones run again, and once, without a pause, those that missed a row to refer to; any other failure of the store is a
+ * defect.
+ */
 export const layer = service(
   Transactor,
   Effect.map(Statements, (sql) =>
@@ -41,7 +46,8 @@ export const layer = service(
           return yield* inTransaction(sql, Effect.locally(effect, depth, 1)).pipe(
             // The statements' failures are defects of the effect; those of the transaction itself are failures
             Effect.sandbox,
-            Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isOvertaken) }),
+            Effect.retry({ times: 1, while: (cause) => reasonsOf(cause).some(hasLostReference) }),
+            Effect.retry({ schedule: backoff, while: (cause) => reasonsOf(cause).some(isContended) }),
             Effect.unsandbox,
             Effect.catchIf((error): error is SqlError.SqlError => error instanceof SqlError.SqlError, dieOf)
           )
