@@ -16,6 +16,13 @@ const someWork = (before: Effect.Effect<void> = Effect.void) => {
   return { groups, gathering: makeGathering({ name: "test", key: String, most: 3, work }) }
 }
 
+/** Work that waits until it may end, and tells when its first group has begun. */
+const gatedWork = Effect.gen(function* () {
+  const [begun, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const { gathering, groups } = someWork(Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(mayEnd)))
+  return { begun: Deferred.await(begun), end: Deferred.succeed(mayEnd, undefined), groups, submit: yield* gathering }
+})
+
 it.scopedLive("callers of one turn share a group, of which each has its own answer", () =>
   Effect.gen(function* () {
     const { gathering, groups } = someWork()
@@ -49,14 +56,12 @@ it.scopedLive("equal items remain together after the work on their group has fai
 
 it.scopedLive("callers that come while a group is worked on share the next one", () =>
   Effect.gen(function* () {
-    const mayEnd = yield* Deferred.make<void>()
-    const { gathering, groups } = someWork(Deferred.await(mayEnd))
-    const submit = yield* gathering
+    const { begun, end, groups, submit } = yield* gatedWork
     const first = yield* Effect.fork(submit(1))
-    yield* Effect.sleep(20)
+    yield* begun
     const others = yield* Effect.fork(Effect.forEach([2, 3], submit, { concurrency: "unbounded" }))
     yield* Effect.yieldNow()
-    yield* Deferred.succeed(mayEnd, undefined)
+    yield* end
     expect([yield* Fiber.join(first), yield* Fiber.join(others)]).toStrictEqual([10, [20, 30]])
     expect(groups).toStrictEqual([[1], [2, 3]])
   })
@@ -64,19 +69,18 @@ it.scopedLive("callers that come while a group is worked on share the next one",
 
 it.scopedLive("a group that is never answered keeps later callers from nothing", () =>
   Effect.gen(function* () {
-    let isFirst = true
+    const begun = yield* Deferred.make<void>()
     const submit = yield* makeGathering({
       name: "test",
       key: String,
       most: 3,
-      work: () => {
-        const answer = isFirst ? Effect.interruptible(Effect.never) : Effect.succeed((item: number) => item)
-        isFirst = false
-        return answer
-      }
+      work: ([first]) =>
+        first === 1
+          ? Effect.zipRight(Deferred.succeed(begun, undefined), Effect.interruptible(Effect.never))
+          : Effect.succeed((item: number) => item)
     })
     const waiting = yield* Effect.fork(submit(1))
-    yield* Effect.sleep(20)
+    yield* Deferred.await(begun)
     expect(yield* submit(2)).toBe(2)
     expect(waiting.unsafePoll()).toBeNull()
   })
@@ -84,14 +88,12 @@ it.scopedLive("a group that is never answered keeps later callers from nothing",
 
 it.scopedLive("an item is worked on after its caller was interrupted", () =>
   Effect.gen(function* () {
-    const mayEnd = yield* Deferred.make<void>()
-    const { gathering, groups } = someWork(Deferred.await(mayEnd))
-    const submit = yield* gathering
+    const { begun, end, groups, submit } = yield* gatedWork
     const gone = yield* Effect.fork(submit(1))
     const other = yield* Effect.fork(submit(2))
-    yield* Effect.sleep(10)
+    yield* begun
     yield* Fiber.interrupt(gone)
-    yield* Deferred.succeed(mayEnd, undefined)
+    yield* end
     expect(yield* Fiber.join(other)).toBe(20)
     expect(groups).toStrictEqual([[1, 2]])
   })

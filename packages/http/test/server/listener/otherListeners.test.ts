@@ -36,7 +36,7 @@ it("a connection that an earlier listener has taken stays, however long it is si
     server.on("upgrade", (_request, socket: Socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
       socket.on("data", () => undefined)
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+      vi.useFakeTimers()
       others.leave(socket)
       resolve(socket)
     })
