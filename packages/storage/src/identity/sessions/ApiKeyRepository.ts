@@ -206,7 +206,8 @@ export const layer = service(
       deleteWithScope: (userId, scope) => run(sql`DELETE FROM api_keys WHERE user_id = ${userId} AND ${hasScope(scope)}`),
       deleteExpired: (before, limit) =>
         touched(
-          sql`DELETE FROM api_keys WHERE id IN (
+          // The condition stands outside too: PostgreSQL judges it again for a row that it has waited for
+          sql`DELETE FROM api_keys WHERE expires_at < ${before} AND id IN (
             SELECT id FROM api_keys WHERE expires_at < ${before} AND login_type <> 'oauth2_provider_app' ORDER BY expires_at LIMIT ${limit}) RETURNING id`
         )
     })

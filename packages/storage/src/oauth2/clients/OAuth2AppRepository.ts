@@ -78,7 +78,8 @@ export const layer = service(
         ),
       deleteUnused: (before, limit) =>
         touched(
-          sql`DELETE FROM oauth2_apps WHERE id IN (
+          // The condition stands outside too: PostgreSQL judges it again for a row that it has waited for
+          sql`DELETE FROM oauth2_apps WHERE ${unused} AND id IN (
             SELECT id FROM oauth2_apps WHERE ${unused} AND created_at < ${before} ORDER BY created_at LIMIT ${limit}) RETURNING id`
         ),
       secrets: (appId) =>

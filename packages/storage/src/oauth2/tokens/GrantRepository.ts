@@ -110,12 +110,13 @@ export const layer = service(
         ),
       deleteEnded: (before, limit) =>
         touched(
-          sql`DELETE FROM oauth2_grants WHERE id IN (
+          // The condition stands outside too: PostgreSQL judges it again for a row that it has waited for
+          sql`DELETE FROM oauth2_grants WHERE status <> 'active' AND id IN (
             SELECT id FROM oauth2_grants WHERE status <> 'active' AND code_expires_at < ${before} ORDER BY code_expires_at LIMIT ${limit}) RETURNING id`
         ),
       deleteLapsed: ({ keysBefore, now }, limit) =>
         touched(
-          sql`DELETE FROM oauth2_grants WHERE id IN (
+          sql`DELETE FROM oauth2_grants WHERE refresh_expires_at < ${now} AND id IN (
             SELECT g.id FROM oauth2_grants g LEFT JOIN api_keys k ON k.id = g.api_key_id
             WHERE g.status = 'active' AND g.refresh_expires_at < ${now} AND (k.id IS NULL OR k.expires_at < ${keysBefore})
             ORDER BY g.refresh_expires_at LIMIT ${limit}) RETURNING id`

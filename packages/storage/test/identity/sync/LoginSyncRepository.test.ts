@@ -6,19 +6,8 @@ import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { anOrganization } from "../../../../../test/records/builders.js"
 import { postgres } from "../../../../../test/store/databases.js"
+import { untilLockWaiters } from "../../../../../test/store/lockWaiters.js"
 import { runtime } from "../../../../../test/store/services.js"
-import { Statements } from "../../../src/platform/Statements.js"
-
-/** Waits until as many statements wait for others' rows. */
-const waiters = (count: number) =>
-  Effect.repeat(
-    Effect.flatMap(
-      Statements,
-      (sql) => sql<{ waiting: number }>`SELECT CAST(count(*) AS integer) AS waiting FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    ),
-    { until: ([row]) => row?.waiting === count }
-  )
 
 layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups that logins make on PostgreSQL", (it) => {
   it.effect("are created by concurrent logins, in any order of their claims", () =>
@@ -62,7 +51,7 @@ layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups tha
       )
       yield* Deferred.await(created)
       const others = [yield* create(yield* named(["a", "b", "c"])), yield* create(yield* named(["c", "b", "a"]))]
-      yield* waiters(2)
+      yield* untilLockWaiters(2)
       yield* Deferred.succeed(held, undefined)
       yield* Fiber.joinAll([first, ...others])
       expect(attempts).toBe(2)
