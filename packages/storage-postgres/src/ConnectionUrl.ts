@@ -21,5 +21,5 @@ export const shown = (url: string): string => {
 /** Whether a text is the URL of a PostgreSQL database. The driver would ask any other server. */
 export const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^(postgres(ql)?|socket):$/.test(new URL(text).protocol)
 
-/** What a URL that is none should have been. */
+/** The form of a URL, as a refusal of another one names it. */
 export const urlForm = "a URL such as postgres://user:password@host:5432/database"

@@ -86,8 +86,8 @@ type Body = workspaces.CreateWorkspaceInput["body"]
 const flags = { ttl_ms: "--stop-after", timeout_ms: "--delete-after", autostart_schedule: "--schedule", schedule: "--schedule" }
 
 /**
- * Creates a workspace whose name was free. If the answer is lost, which happens where the service ends, the command looks for the workspace by its name, and sends the
- * request again if there is none: the service creates no two of one name.
+ * Creates a workspace whose name was free. If the answer is lost, which happens where the service ends, the command looks for the workspace by its name. If it
+ * finds none, it sends the request again: an owner cannot have two workspaces of one name.
  */
 const created = async (client: Client, user: string, body: Body, session: Session): Promise<Workspace> => {
   const { signal } = session

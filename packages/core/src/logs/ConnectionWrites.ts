@@ -6,7 +6,7 @@ import type { ConnectionLogRepository } from "./ConnectionLogRepository.js"
 /** Tries after a failed write, one second apart. */
 const retries = 3
 
-/** Writes of a batch that may fail after that before what is left of it is given up as it is. */
+/** How many writes of parts of a batch may fail. After these, the notes that are left are given up. */
 const maximumFailures = 100
 
 export interface Waiting {

@@ -23,7 +23,7 @@ const lastWrite: Duration.DurationInput = "30 seconds"
 /** Agents whose connections are stored together, at most: their rows are locked until all are stored. */
 const notedAtOnce = 32
 
-/** A connection that is to be stored. */
+/** A connection before it is stored. */
 interface NewConnection {
   readonly agent: AgentWorkspace
   readonly connectionId: Uuid

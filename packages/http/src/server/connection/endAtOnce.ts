@@ -51,14 +51,13 @@ const joined = (head: string, body: string | Uint8Array): string | Uint8Array =>
 }
 
 /**
- * Ends a response with the rest of its body. Its head is written. The head and a small body leave as one piece: Node itself writes three, the last of which is empty, and
- * collects them for one call of the system, which takes a tenth of a small request. A response that is not as Node makes it ends by its own method.
+ * Ends a response with the rest of its body. Its head is written. The head and a small body leave as one piece: Node itself writes three, one of them empty, and
+ * collects them for one call of the system. That takes a tenth of a small request. A response that is not as Node makes it ends by its own method.
  */
 export const endAtOnce = (response: ServerResponse, body: unknown): void => {
   const { socket } = response
   const isSmall = (typeof body === "string" || body instanceof Uint8Array) && body.length > 0 && body.length <= maximumJoined
-  if (!isSmall || socket === null || !socket.writable || responseOn(socket) !== response || !isPlain(response))
-    return void response.end(body)
+  if (!isSmall || socket?.writable !== true || responseOn(socket) !== response || !isPlain(response)) return void response.end(body)
   response._headerSent = true
   socket.write(joined(response._header, body), () => {
     // As Node does: a connection that has failed has closed its response
