@@ -51,3 +51,14 @@ export const groupRecord = (
     ...group,
     members: members.map((user_id) => ({ user_id, group_id: group.id }))
   }))
+
+/** The group as the entry of a change shows it afterwards. It follows from the change: what others change at the same time is told by entries of their own. */
+export const changedRecord = (
+  before: AuditedGroup,
+  group: Group,
+  { added, removed }: { readonly added: ReadonlyArray<UserId>; readonly removed: ReadonlyArray<UserId> }
+): AuditedGroup => {
+  const gone = new Set(removed)
+  const joined = added.map((user_id) => ({ user_id, group_id: group.id }))
+  return { ...group, members: [...(before.members ?? []), ...joined].filter(({ user_id }) => !gone.has(user_id)) }
+}

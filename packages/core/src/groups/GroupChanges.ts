@@ -24,7 +24,7 @@ import {
   type GroupWithRoster,
   isEveryone
 } from "./Group.js"
-import { groupRecord, groupSubject, maximumListed } from "./GroupAudit.js"
+import { changedRecord, groupRecord, groupSubject, maximumListed } from "./GroupAudit.js"
 import {
   type GroupChange,
   idsOf,
@@ -147,7 +147,8 @@ const make = Effect.gen(function* () {
           if (new Set(added).size < added.length) return yield* alreadyMember
           yield* Effect.mapError(memberships.add(group.id, added), () => alreadyMember)
           yield* memberships.remove(group.id, removed)
-          return { value: yield* groups.withRoster(yield* present(group.id)), before, after: yield* groupRecord(memberships, group, named) }
+          const after = changedRecord(before, group, { added, removed })
+          return { value: yield* groups.withRoster(yield* present(group.id)), before, after }
         })
       )
     }),
