@@ -12,7 +12,17 @@ const areGiven = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((
   /--(?:no[-_]?|always[-_])?(?:opt|jitless|lite)/.test(options)
 )
 
-/** Call this once the program is loaded: V8 takes compiled code with the flags alone that it was made with. */
+/**
+ * Call this before the program is loaded: V8 takes compiled code with the flags alone that it was made with. The young generation has the size that an
+ * operator gave by now, and keeps it.
+ */
+export const forgetSizes = (): void => {
+  const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ")
+  for (const [, bound = ""] of options.matchAll(/--(max|min)[-_]semi[-_]space[-_]size=/g))
+    setFlagsFromString(`--${bound}-semi-space-size=0`)
+}
+
+/** Call this once the program is loaded. */
 export const begin = (): void => {
   if (areGiven) return
   setFlagsFromString("--no-opt")

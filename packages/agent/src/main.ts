@@ -10,6 +10,7 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Node.js ${process.versions.node} is too old: the agent needs >=${leastNode.join(".")}\n`)
   process.exit(1)
 }
+StartFlags.forgetSizes()
 void import("./run.js").then(({ run }) => {
   StartFlags.begin()
   run()

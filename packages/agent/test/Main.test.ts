@@ -139,6 +139,29 @@ describe.skipIf(!isBuilt(program))("the program", () => {
     await expect(started).rejects.toMatchObject({ code: 1, stderr: "Node.js 20.18.3 is too old: the agent needs >=20.19\n" })
   })
 
+  it.each([
+    ["by engines of this project", [], ""],
+    ["for less memory", ["--max-semi-space-size=1"], ""],
+    ["with sizes in the environment", ["--min-semi-space-size=1"], "--max_semi_space_size=8"]
+  ])("takes the compiled code that the build kept, started %s", async (_, flags, variable) => {
+    const preload = `
+      import vm from "node:vm"
+      import { syncBuiltinESMExports } from "node:module"
+      const { Script } = vm
+      vm.Script = class extends Script {
+        constructor(...given) {
+          super(...given)
+          process.stderr.write("rejected: " + this.cachedDataRejected + "\\n")
+        }
+      }
+      syncBuiltinESMExports()
+    `
+    const hook = `--import=data:text/javascript,${encodeURIComponent(preload)}`
+    const env = { ...process.env, NODE_OPTIONS: variable }
+    const { stderr } = await promisify(execFile)(process.execPath, [...flags, hook, program, "--version"], { env })
+    expect(stderr).toBe("rejected: false\n")
+  })
+
   it("says its version", async () => {
     expect((await promisify(execFile)(process.execPath, [program, "--version"])).stdout).toBe(`v${version}\n`)
   })
