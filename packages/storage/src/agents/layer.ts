@@ -18,6 +18,7 @@ import logIds from "./migrations/0497_log_ids.js"
 import seenAgents from "./migrations/0610_seen_agents.js"
 import seenAgentsIndexes from "./migrations/0611_seen_agents_indexes.js"
 import lostAgents from "./migrations/0640_lost_agents.js"
+import lostJobs from "./migrations/0660_lost_jobs.js"
 import { together } from "@atelier/core/platform"
 import type { Statements } from "../platform/Statements.js"
 
@@ -38,5 +39,6 @@ export const migrations = {
   "0497_log_ids": logIds,
   "0610_seen_agents": seenAgents,
   "0611_seen_agents_indexes": seenAgentsIndexes,
-  "0640_lost_agents": lostAgents
+  "0640_lost_agents": lostAgents,
+  "0660_lost_jobs": lostJobs
 }

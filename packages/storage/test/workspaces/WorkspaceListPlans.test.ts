@@ -74,6 +74,9 @@ const wholeTables = (plan: string, { text }: RecordedStatement): number =>
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
   layer(world)(`the list of workspaces on ${name}`, (it) => {
+    /** Without agents, PostgreSQL reads either of its indexes by their last signs: workspace_agents_seen_jobs or workspace_agents_lost_jobs. */
+    const seenAgents = name === "SQLite" ? "workspace_agents_seen" : "_jobs on workspace_agents"
+
     const plans = (query: (world: World) => Partial<WorkspaceQuery>) =>
       Effect.gen(function* () {
         const { page } = yield* WorkspaceRepository
@@ -116,11 +119,11 @@ for (const [name, database] of databases) {
       ["dormant ones", () => ({ filter: { is_dormant: true } }), []],
       ["shared ones", () => ({ filter: { is_shared: true } }), []],
       ["used ones", ({ base }) => ({ filter: { last_used_after: base.now } }), []],
-      ["connected agents", () => ({ filter: { agent_status: ["connected"] } }), ["workspace_agents_seen", "workspaces_started"]],
+      ["connected agents", () => ({ filter: { agent_status: ["connected"] } }), [seenAgents, "workspaces_started"]],
       [
         "disconnected agents",
         () => ({ filter: { agent_status: ["disconnected"] } }),
-        ["workspaces_started", name === "SQLite" ? "workspace_agents_with_signs" : "workspace_agents_seen_jobs"]
+        ["workspaces_started", name === "SQLite" ? "workspace_agents_with_signs" : seenAgents]
       ],
       [
         "agents that never connected",
