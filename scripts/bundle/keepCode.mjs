@@ -10,8 +10,9 @@ const url = pathToFileURL(file)
 setFlagsFromString("--no-flush-bytecode")
 const { exports, script } = load(url, { url: url.href })
 process.once("exit", () => {
-  // V8 accepts compiled code only under the flags with which it was serialized
+  // V8 accepts compiled code only under the flags with which it was serialized. The agent has changed one for its start
   setFlagsFromString("--flush-bytecode")
+  setFlagsFromString("--opt")
   writeFileSync(cacheOf(url), kept(url, script.createCachedData()))
 })
 exports.run()

@@ -37,10 +37,14 @@ const generalSource = new Uint8Array(16)
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
  * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
  * left behind is killed; that takes at most as long as the stop scripts may, and `flushWithin`; less when the server does not take the token any
- * more or cannot be reached. Spec: agents-and-apps.md §3–§9.
+ * more or cannot be reached. `offered` is called when the server offers another token, as it does before a workspace is handed over.
+ * Spec: agents-and-apps.md §3–§9.
  */
-export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
-  Effect.forever(live(config, marks))
+export const run = (
+  config: AgentConfig,
+  marks: Marks.Marks = Marks.make(config.brand),
+  offered: () => void = () => undefined
+): Effect.Effect<never> => Effect.forever(live(config, marks, offered))
 
 /** The manifest that the agent works with, and the token that the server has given it for. */
 interface Held {
@@ -59,7 +63,7 @@ const begunBy =
  * token. The next life begins with the manifest of the new owner. An agent that is given another token lives on, with the manifest that the server
  * has for it: its workspace has been handed over as it runs. Spec: templates-and-provisioning.md §5.4.
  */
-const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
+const live = (config: AgentConfig, marks: Marks.Marks, offered: () => void): Effect.Effect<void> =>
   Effect.gen(function* () {
     const first = yield* Deferred.make<Place.Place>()
     const replaced = yield* Deferred.make<void>()
@@ -112,6 +116,7 @@ const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
       config,
       { ...services, machine },
       {
+        offered,
         greet: (client, token) =>
           Effect.gen(function* () {
             const now = yield* client.GetManifest({})

@@ -11,7 +11,4 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.exit(1)
 }
 StartFlags.forgetSizes()
-void import("./run.js").then(({ run }) => {
-  StartFlags.begin()
-  run()
-})
+void import("./run.js").then(({ run }) => run())

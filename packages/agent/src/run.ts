@@ -9,6 +9,7 @@ import * as GitAskpass from "./environment/GitAskpass.js"
 import * as PlacedFiles from "./environment/PlacedFiles.js"
 import * as Marks from "./scripts/Marks.js"
 import * as ProcessTree from "./scripts/ProcessTree.js"
+import * as StartFlags from "./StartFlags.js"
 import { version } from "./Version.js"
 
 const usage = `Usage: atelier-agent [--environment-prefix PREFIX] [--brand BRAND] [git-askpass PROMPT | place ARCHIVE [DIRECTORY]]
@@ -59,6 +60,7 @@ const explain = (cause: unknown): string => (cause instanceof Error ? cause.mess
 
 /** Does what the command line asks for, and ends the process with it. */
 export const run = (): void => {
+  StartFlags.begin()
   const settings = Either.gen(function* () {
     const { positionals, values } = yield* parseArguments
     const [command, ...operands] = positionals
@@ -109,7 +111,7 @@ const placeFiles = ({ filesArchive, homeDirectory, tellsStart }: AgentConfig): E
 const runAgent = (config: AgentConfig): void => {
   const marks = Marks.make(config.brand)
   const agent = Effect.runFork(
-    Effect.zipRight(placeFiles(config), Agent.run(config, marks)).pipe(
+    Effect.zipRight(placeFiles(config), Agent.run(config, marks, StartFlags.begin)).pipe(
       Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
       Logger.withMinimumLogLevel(config.isVerbose ? LogLevel.Debug : LogLevel.Info)
     )

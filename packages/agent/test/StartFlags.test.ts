@@ -5,7 +5,7 @@ import { begin } from "../src/StartFlags.js"
 vi.mock(import("node:v8"), async (original) => ({ ...(await original()), setFlagsFromString: vi.fn<(flags: string) => void>() }))
 
 describe("the start of an agent", () => {
-  it("optimizes no code until its first commands have run", () => {
+  it("optimizes no code until the first commands have run, nor when its workspace is handed over", () => {
     vi.useFakeTimers()
     try {
       const flags = vi.mocked(setFlagsFromString)
@@ -14,6 +14,16 @@ describe("the start of an agent", () => {
       expect(flags.mock.calls).toStrictEqual([["--no-opt"]])
       vi.advanceTimersByTime(1)
       expect(flags.mock.calls).toStrictEqual([["--no-opt"], ["--opt"]])
+
+      // A hand-over soon after
+      begin()
+      vi.advanceTimersByTime(3_000)
+      begin()
+      flags.mockClear()
+      vi.advanceTimersByTime(4_999)
+      expect(flags.mock.calls).toStrictEqual([])
+      vi.advanceTimersByTime(1)
+      expect(flags.mock.calls).toStrictEqual([["--opt"]])
     } finally {
       vi.useRealTimers()
     }

@@ -220,10 +220,10 @@ export const aConfig = (url: URL, home: string, more: Partial<AgentConfig.AgentC
 })
 
 /** Runs an agent, whose shutdown `stop` awaits. It is ended with the test at the latest. */
-export const runAgent = (server: Pick<TestServer, "url">, more: Partial<AgentConfig.AgentConfig> = {}) =>
+export const runAgent = (server: Pick<TestServer, "url">, more: Partial<AgentConfig.AgentConfig> = {}, offered?: () => void) =>
   Effect.gen(function* () {
     const home = yield* folder
-    const agent = Agent.run(aConfig(server.url, home, more)).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+    const agent = Agent.run(aConfig(server.url, home, more), undefined, offered).pipe(Logger.withMinimumLogLevel(LogLevel.None))
     const fiber = yield* Effect.forkScoped(agent)
     return { home, stop: Fiber.interrupt(fiber) }
   })

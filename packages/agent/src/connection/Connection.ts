@@ -84,6 +84,8 @@ const accepted = (tokens: Tokens.Tokens, transportWith: (token: Redacted.Redacte
 
 /** What the agent does with the manifests of its connections. */
 export interface Greeting {
+  /** Is called when the server offers another token. */
+  readonly offered: () => void
   /** Comes first on every connection, with the token that the server has accepted; when it fails, the connection is given up. */
   readonly greet: (client: AgentClient, token: Redacted.Redacted) => Effect.Effect<void, DrpcClient.ClientError>
   /** Works with the manifest of another token, which the connection has become that of. */
@@ -98,7 +100,7 @@ export interface Greeting {
 export const make = (
   config: AgentConfig,
   services: Omit<ReverseStreams.Services, "token">,
-  { adopt, greet }: Greeting
+  { adopt, greet, offered }: Greeting
 ): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const traffic = emptyTraffic()
@@ -120,7 +122,7 @@ export const make = (
 
     /** Serves the server's offer of another token, on the connection of a client. */
     const takeToken = (client: AgentClient) =>
-      takingTokens(tokens, { use: (token) => use(token), adopt: (token, manifest) => adopt(client, token, manifest) })
+      takingTokens(tokens, { offered, use: (token) => use(token), adopt: (token, manifest) => adopt(client, token, manifest) })
 
     const once = (replaces: Effect.Effect<void>): Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> =>
       Effect.gen(function* () {

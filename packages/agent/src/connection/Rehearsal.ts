@@ -82,6 +82,7 @@ export const rehearse = ({ config, manifest, marks, place, services }: Rehearsed
     const machine = yield* Machine.make([yield* Processes.make(Effect.succeed(place), marks.within())])
     const tokens = Tokens.make(config.token)
     const token = takingTokens(tokens, {
+      offered: () => undefined,
       use: () => Effect.void,
       // The owner of the pool has no secrets, and the directory is there
       adopt: (_, given) => Effect.scoped(Place.prepare(config, given))

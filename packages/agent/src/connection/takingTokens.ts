@@ -5,6 +5,8 @@ import type { Tokens } from "./Tokens.js"
 
 /** What follows from another token. */
 interface Taken<E> {
+  /** Is called first, when the server offers it. */
+  readonly offered: () => void
   /** Connects with it. */
   readonly use: (token: Redacted.Redacted) => Effect.Effect<void>
   /** Works with its manifest, on the connection that has become its own. */
@@ -13,10 +15,14 @@ interface Taken<E> {
 
 /** Serves the server's offers of another token. */
 export const takingTokens =
-  <E extends { readonly message: string }>(tokens: Tokens, { adopt, use }: Taken<E>): Services["token"] =>
+  <E extends { readonly message: string }>(tokens: Tokens, { adopt, offered, use }: Taken<E>): Services["token"] =>
   (stream, endOthers) =>
     TokenOffer.take(stream, {
-      keep: (token) => Effect.sync(() => tokens.keep(token)),
+      keep: (token) =>
+        Effect.sync(() => {
+          offered()
+          tokens.keep(token)
+        }),
       use,
       adopt: (token, bytes) =>
         Effect.gen(function* () {

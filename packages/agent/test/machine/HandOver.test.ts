@@ -34,8 +34,10 @@ for (const [way, handOver] of [
       const script = aScript("sleep 1000 >/dev/null 2>&1 & echo $! > script")
       let manifest: AgentMessages.ManifestInit = { owner_username: "prebuilds", scripts: [script] }
       const server = yield* serve({ handlers: { GetManifest: () => Effect.sync(() => manifest) } })
-      const { home } = yield* runAgent(server)
+      let offers = 0
+      const { home } = yield* runAgent(server, {}, () => void offers++)
       yield* server.until(() => server.states().includes("READY"))
+      expect(offers).toBe(0)
       const session = yield* Effect.fromNullable(server.session())
 
       const inBackground = "nohup setsid sleep 1000 >/dev/null 2>&1 & echo $! >"
@@ -51,6 +53,7 @@ for (const [way, handOver] of [
 
       manifest = { ...manifest, owner_username: "amelia" }
       yield* handOver(session, manifest)
+      expect(offers).toBe(1)
       yield* Effect.forEach(pids, untilGone)
       expect(isAlive(Number(yield* Effect.promise(() => readFile(join(home, "script"), "utf8"))))).toBe(true)
       const again = yield* Effect.fromNullable(server.session())
