@@ -61,7 +61,8 @@ const utf8 = new TextEncoder()
 
 const eventHeaders = {
   "content-type": "text/event-stream",
-  "cache-control": "no-cache",
+  // A middleware or proxy that compresses keeps small events until it has a block of them, so a client would wait for ever: RFC 9111, section 5.2.2.6.
+  "cache-control": "no-cache, no-transform",
   connection: "keep-alive",
   "x-accel-buffering": "no"
 }

@@ -351,7 +351,7 @@ describe("server-sent events", () => {
       const { headers, status, text } = yield* request(`${url}/api/v2/sse`)
       expect(status).toBe(200)
       expect(headers.get("content-type")).toBe("text/event-stream")
-      expect(headers.get("cache-control")).toBe("no-cache")
+      expect(headers.get("cache-control")).toBe("no-cache, no-transform")
       expect(headers.get("x-accel-buffering")).toBe("no")
       expect(text).toBe('event: data\ndata: {"value":1,"parent":null}\n\nevent: error\ndata: {"message":"\\u003cgone\\u003e\\n"}\n\n')
     })

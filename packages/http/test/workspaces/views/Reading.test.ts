@@ -151,7 +151,7 @@ describeServer(
       expect([response.status, response.headers.get("content-type"), response.headers.get("cache-control")]).toStrictEqual([
         200,
         "text/event-stream",
-        "no-cache"
+        "no-cache, no-transform"
       ])
       expect(response.headers.get("x-accel-buffering")).toBe("no")
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
