@@ -117,8 +117,25 @@ const alreadyRead = (message: IncomingMessage & { readonly body?: unknown }): Ui
   const { body } = message
   if (body instanceof Uint8Array) return body
   if (body === undefined) return new Uint8Array()
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body))
+  if (typeof body === "string") return Buffer.from(body)
+  return Buffer.from(isForm(message.headers["content-type"]) && isFields(body) ? formOf(body) : JSON.stringify(body))
 }
+
+/** Whether a body's type is that of a form of plain fields. */
+export const isForm = (contentType = ""): boolean => /^application\/x-www-form-urlencoded(?:\s*;|$)/i.test(contentType)
+
+const isFields = (body: unknown): body is object => typeof body === "object" && body !== null
+
+/** A form of the fields that a parser made of one; a field that was given more than once has a list of values. */
+const formOf = (fields: object): string =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
+      (Array.isArray(value) ? value : [value]).map((each): [string, string] => [
+        name,
+        typeof each === "string" ? each : JSON.stringify(each)
+      ])
+    )
+  ).toString()
 
 const readStream = (
   request: HttpServerRequest.HttpServerRequest,

@@ -2,7 +2,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { invalidRequest, type OAuthError } from "@atelier/core/oauth2"
 import { Duration, Effect } from "effect"
-import { type BodyRefusal, readText } from "./body.js"
+import { type BodyRefusal, isForm, readText } from "./body.js"
 
 /** Bytes of a form. */
 const maximumForm = 64 * 1024
@@ -29,6 +29,6 @@ export const parametersOf = (text: string): Parameters => {
 
 /** Reads a form. Fails with `invalid_request` for a body of another type, and as `readText` does. */
 export const readForm = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Parameters, OAuthError | BodyRefusal> =>
-  /^application\/x-www-form-urlencoded(?:\s*;|$)/i.test(request.headers["content-type"] ?? "")
+  isForm(request.headers["content-type"])
     ? Effect.map(readText(request, maximumForm, formTimeout), parametersOf)
     : Effect.fail(invalidRequest("The body must be of the type application/x-www-form-urlencoded."))
