@@ -1,7 +1,15 @@
-import { optionsOf, report, valueOf } from "@atelier/core/deployment"
+import {
+  type Configuration,
+  type Definition,
+  defaultOf,
+  optionsOf,
+  report,
+  resolve as resolveOptions,
+  valueOf
+} from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
-import { SmtpMailer } from "@atelier/node"
-import { Duration, Redacted } from "effect"
+import { parseYamlOptions, SmtpMailer } from "@atelier/node"
+import { Duration, Either, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { availableParallelism, homedir, tmpdir } from "node:os"
@@ -33,6 +41,25 @@ describe("the standalone server's options", () => {
       workers: 1,
       warnings: []
     })
+  })
+
+  it("have the values that their default texts would have as given ones", () => {
+    const resolvedWith = (given: (definition: Definition) => string | undefined, parseYaml: typeof parseYamlOptions) =>
+      Either.getOrThrow(
+        resolveOptions({
+          prefix: "SERVICE",
+          brand: "Service",
+          given: (flag, definition) => {
+            const text = given(definition)
+            return text === undefined ? undefined : { source: "flag", texts: [text], name: `--${flag}` }
+          },
+          parseYaml
+        })
+      )
+    const withoutYaml = () => Either.left("is read without the library of YAML")
+    const values = ({ resolved }: Configuration) => [...resolved].map(([flag, { value }]) => [flag, value])
+    const asGiven = resolvedWith((definition) => defaultOf(definition, "Service"), parseYamlOptions)
+    expect(values(resolvedWith(() => undefined, withoutYaml))).toStrictEqual(values(asGiven))
   })
 
   it("keep everything in one directory, except what has a place of its own", () => {

@@ -154,6 +154,25 @@ const read = (definition: Definition, given: Given, parseYaml: YamlParser): Eith
   )
 }
 
+const yamlOf = (value: unknown): Yaml => {
+  if (Array.isArray(value)) return { kind: "list", items: value.map(yamlOf) }
+  if (typeof value !== "object" || value === null) return { kind: "scalar", text: String(value), isPlain: typeof value !== "string" }
+  return { kind: "map", entries: new Map(Object.entries(value).map(([key, one]) => [key, yamlOf(one)])) }
+}
+
+const parseJson: YamlParser = (text) =>
+  Either.mapLeft(
+    Either.try(() => yamlOf(JSON.parse(text))),
+    () => "must be JSON"
+  )
+
+/**
+ * Reads a default value. A structure is written as JSON, and a pattern is known to be valid: neither needs a library, which would be
+ * loaded with each start.
+ */
+const readDefault = (definition: Definition, flag: string, text: string): Either.Either<OptionValue, OptionRefused> =>
+  definition.type === "regexp" ? Either.right(text) : read(definition, { source: "flag", texts: [text], name: `--${flag}` }, parseJson)
+
 /**
  * Reads every option from what the sources say of it. Options that share a place in the report have the value of the one with the highest
  * source; at equal sources the replacement wins over the deprecated one.
@@ -185,7 +204,7 @@ export const resolve = ({
         resolved.set(flag, { value: zero, source: "", name: `--${flag}` })
       } else
         resolved.set(flag, {
-          value: yield* read(definition, { source: "flag", texts: [fallback], name: `--${flag}` }, parseYaml),
+          value: yield* readDefault(definition, flag, fallback),
           source: "default",
           name: `--${flag}`
         })

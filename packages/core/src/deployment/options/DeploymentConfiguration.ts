@@ -1,26 +1,15 @@
 import { neutralBrand } from "../ProductName.js"
 import { Context, Either } from "effect"
 import { type Configuration, resolve } from "./Configuration.js"
-import type { Yaml } from "./readers.js"
 
-const yamlOf = (value: unknown): Yaml => {
-  if (Array.isArray(value)) return { kind: "list", items: value.map(yamlOf) }
-  if (typeof value !== "object" || value === null) return { kind: "scalar", text: String(value), isPlain: typeof value !== "string" }
-  return { kind: "map", entries: new Map(Object.entries(value).map(([key, one]) => [key, yamlOf(one)])) }
-}
-
-/** The default values, which are written as JSON where they are structures. */
+/** The default values. */
 export const defaultConfiguration = (): Configuration =>
   Either.getOrThrow(
     resolve({
       prefix: "SERVICE",
       brand: neutralBrand,
       given: () => undefined,
-      parseYaml: (text) =>
-        Either.mapLeft(
-          Either.try(() => yamlOf(JSON.parse(text))),
-          () => "must be JSON"
-        )
+      parseYaml: () => Either.left("is not read where no option is given")
     })
   )
 
