@@ -99,6 +99,8 @@ describe("a command line", () => {
 
   it.each([
     ["mak", '"mak" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
+    ["mkae", '"mkae" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
+    ["make box --dry", "--dry: is not an option here.", 'did you mean --dry-run? "atelier make --help" lists the options.'],
     ["make box --sise 3", "--sise: is not an option here.", 'did you mean --size? "atelier make --help" lists the options.'],
     ["make", "make: NAME is missing.", '"atelier make --help" has the usage.'],
     ["make a b c", '"c": is one word too many for "make".', undefined],

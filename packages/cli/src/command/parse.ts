@@ -25,24 +25,35 @@ const isCalled =
   ({ aliases, name }: Command | Group): boolean =>
     name === word || aliases.includes(word)
 
-/** The number of changes of one character that make one word of the other. */
+/** The number of changes that make one word of the other: a change is of one character, or swaps two that are side by side. */
 const distance = (one: string, other: string): number => {
+  let before: ReadonlyArray<number> = []
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...one].entries()) {
     const next = [i + 1]
     for (const [j, its] of [...other].entries()) {
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === its ? 0 : 1)))
+      const isSwapped = i > 0 && j > 0 && letter === other[j - 1] && one[i - 1] === its
+      next.push(
+        Math.min(
+          (row[j + 1] ?? 0) + 1,
+          (next[j] ?? 0) + 1,
+          (row[j] ?? 0) + (letter === its ? 0 : 1),
+          isSwapped ? (before[j - 1] ?? 0) + 1 : Infinity
+        )
+      )
     }
+    before = row
     row = next
   }
   return row.at(-1) ?? 0
 }
 
+/** The name that was most likely meant by a word: one that differs little, or one that the word and a hyphen begin. */
 const nearest = (word: string, names: ReadonlyArray<string>): string | undefined =>
   names
     .map((name) => ({ name, far: distance(word, name) }))
     .filter(({ far, name }) => far <= Math.max(1, Math.floor(name.length / 3)))
-    .toSorted((one, other) => one.far - other.far)[0]?.name
+    .toSorted((one, other) => one.far - other.far)[0]?.name ?? names.find((name) => name.startsWith(`${word}-`))
 
 const unknownWord = (word: string, path: ReadonlyArray<string>, entries: Entries, program: string) => {
   const like = nearest(
