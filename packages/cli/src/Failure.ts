@@ -84,7 +84,7 @@ export type Hints = Readonly<Partial<Record<number, string>>>
 const hintOf = ({ retryAfter, status }: AtelierError, program: string, hints: Hints): string | undefined => {
   const known = hints[status]
   if (known !== undefined) return known
-  if (status === 0) return `check the address with "${program} context list" and the network.`
+  if (status === 0) return `check the network, and the address in ATELIER_URL or "${program} context list".`
   if (status === 401) return `log in again with "${program} login".`
   if (status === 403) return "ask an administrator for the right to do this."
   return retryAfter === undefined ? undefined : `try again in ${retryAfter} seconds.`

@@ -438,6 +438,10 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
         code: 3,
         stderr: expect.stringMatching(/To do: set ATELIER_TOKEN to a valid token, or unset it to use a login\.\n$/)
       })
+      expect(await service.run(["whoami"], { env: { ...env, ATELIER_URL: "http://127.0.0.1:1" } })).toMatchObject({
+        code: 6,
+        stderr: expect.stringMatching(/To do: check the network, and the address in ATELIER_URL or "atelier context list"\.\n$/)
+      })
 
       const created = await service.run(["users", "create", "bob", "-e", "bob@example.com", "--password-stdin"], { stdin: password })
       expect(created).toMatchObject({ code: 0, stderr: expect.stringContaining("Created the user bob.") })
