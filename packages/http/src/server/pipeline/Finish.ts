@@ -30,8 +30,12 @@ const withHeaders = (response: HttpServerResponse.HttpServerResponse, headers: H
   return copy
 }
 
-/** Paths whose answers hold codes, tokens or secrets, whatever their status (RFC 6749 §5.1). oauth2-provider.md §1 no. 4. */
-const unstoredPaths = /^(?:\/api\/v2)?\/oauth2\/|^\/api\/v2\/oauth2-provider(?:\/|$)/
+/**
+ * Paths whose answers hold codes, tokens or keys, whatever their status (RFC 6749 §5.1, RFC 9111 §5.2.2.5): OAuth2, logins, API keys, and the
+ * keys of agents, proxies and provisioners. oauth2-provider.md §1 no. 4.
+ */
+const unstoredPaths =
+  /^(?:\/api\/v2)?\/oauth2\/|^\/api\/v2\/(?:oauth2-provider|users\/login|users\/[^/]+\/keys|organizations\/[^/]+\/provisionerkeys|workspaceproxies|workspaceagents\/(?:me|aws-instance-identity|azure-instance-identity|google-instance-identity)|workspaces\/[^/]+\/external-agent)(?:\/|$)/
 
 /** How long browsers keep our cookies, in seconds: a year. identity.md §2.2. */
 const cookieSeconds = 31_536_000

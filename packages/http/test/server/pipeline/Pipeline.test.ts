@@ -551,3 +551,27 @@ describe("the access URL", () => {
     })
   )
 })
+
+describe("answers that hold secrets", () => {
+  it.scopedLive("are stored by no cache", () =>
+    Effect.gen(function* () {
+      const stored = (path: string) => Effect.map(get(path), ({ headers }) => headers.get("cache-control"))
+      const secret = [
+        "users/login",
+        "users/me/keys",
+        "users/me/keys/tokens",
+        "organizations/default/provisionerkeys",
+        "workspaceproxies",
+        "workspaceproxies/me/crypto-keys",
+        "workspaceagents/me/gitsshkey",
+        "workspaceagents/me/external-auth",
+        "workspaceagents/aws-instance-identity",
+        "workspaces/me/external-agent/main/credentials"
+      ]
+      for (const path of secret) expect([path, yield* stored(`/api/v2/${path}`)]).toEqual([path, "no-store"])
+      for (const path of ["things", "users/me/keyboards", "workspaceagents/metadata"]) {
+        expect([path, yield* stored(`/api/v2/${path}`)]).not.toEqual([path, "no-store"])
+      }
+    })
+  )
+})
