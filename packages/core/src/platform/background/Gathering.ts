@@ -12,7 +12,7 @@ const maximumTurns = 16
 export interface GatheringOptions<A, B> {
   /** The name of the work in logs. */
   readonly name: string
-  /** Items with equal keys are not worked on apart from each other after the work on their group has failed. */
+  /** Items with equal keys are worked on in their order: together, or after the work on the earlier ones has ended. */
   readonly key: (item: A) => string
   /** Items of a group, at most. */
   readonly most: number
@@ -41,6 +41,8 @@ export const makeGathering = <A, B>({
     const scope = yield* Effect.scope
     const isAny = yield* Effect.makeLatch(false)
     const gathered: Array<Waiting<A, B>> = []
+    /** Groups under way that have an item of a key. */
+    const busy = new Map<string, number>()
     let underWay = 0
     let isOver = false
 
@@ -59,13 +61,21 @@ export const makeGathering = <A, B>({
 
     /** Starts the work on a group, whose callers are answered whatever becomes of it. */
     const start = (group: ReadonlyArray<Waiting<A, B>>): Effect.Effect<void> => {
+      const keys = new Set(group.map(({ item }) => key(item)))
       const ended = (exit: Exit.Exit<void>) =>
         Effect.sync(() => {
           underWay -= 1
+          for (const each of keys) {
+            const left = (busy.get(each) ?? 1) - 1
+            if (left === 0) busy.delete(each)
+            else busy.set(each, left)
+          }
+          if (gathered.length > 0) isAny.unsafeOpen()
           if (Exit.isFailure(exit)) fail(group, exit.cause)
         })
       return Effect.suspend(() => {
         underWay += 1
+        for (const each of keys) busy.set(each, (busy.get(each) ?? 0) + 1)
         return Effect.asVoid(
           Background.forkIn(
             name,
@@ -79,6 +89,21 @@ export const makeGathering = <A, B>({
       })
     }
 
+    /** Takes the next group. An item whose key is under way stays: the work on the earlier item might end after its own. */
+    const take = (): ReadonlyArray<Waiting<A, B>> => {
+      const [group, held]: [Array<Waiting<A, B>>, Array<Waiting<A, B>>] = [[], []]
+      let taken = 0
+      for (const waiting of gathered) {
+        if (group.length === most) break
+        taken += 1
+        if (busy.has(key(waiting.item))) held.push(waiting)
+        else group.push(waiting)
+      }
+      gathered.splice(0, taken, ...held)
+      if (gathered.length === held.length) isAny.unsafeClose()
+      return group
+    }
+
     const gather = Effect.gen(function* () {
       for (let turns = 0, before = -1; turns < maximumTurns && gathered.length < most; turns++) {
         if (gathered.length === before && underWay === 0) break
@@ -88,9 +113,8 @@ export const makeGathering = <A, B>({
       // No interruption comes between: the callers of the group would wait for ever
       yield* Effect.uninterruptible(
         Effect.suspend(() => {
-          const group = gathered.splice(0, most)
-          if (gathered.length === 0) isAny.unsafeClose()
-          return start(group)
+          const group = take()
+          return group.length === 0 ? Effect.void : start(group)
         })
       )
     })

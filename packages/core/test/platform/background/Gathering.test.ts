@@ -112,3 +112,33 @@ it.live("callers are answered at the end of the scope and after it", () =>
     expect(groups).toStrictEqual([[2]])
   })
 )
+
+it.scopedLive("an item waits for an earlier one of its key whose group fails", () =>
+  Effect.gen(function* () {
+    const [begun, mayFail] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const stored: Array<string> = []
+    const submit = yield* makeGathering({
+      name: "test",
+      key: (item: string) => item.slice(0, 1),
+      most: 3,
+      work: (items: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          if (items.includes("b1") && items.length > 1) {
+            yield* Deferred.succeed(begun, undefined)
+            yield* Deferred.await(mayFail)
+            return yield* Effect.die("contended")
+          }
+          stored.push(...items)
+          return (item: string) => item
+        })
+    })
+    const first = yield* Effect.fork(Effect.forEach(["a1", "b1"], submit, { concurrency: "unbounded" }))
+    yield* begun
+    const second = yield* Effect.fork(submit("a2"))
+    yield* Effect.timeoutOption(Fiber.await(second), "500 millis")
+    yield* Deferred.succeed(mayFail, undefined)
+    yield* Fiber.join(first)
+    yield* Fiber.join(second)
+    expect(stored.filter((item) => item.startsWith("a"))).toStrictEqual(["a1", "a2"])
+  })
+)
