@@ -11,6 +11,7 @@ const own = (name: string, word: string): unknown => {
  * undefined here equals no method.
  */
 export const ownMethods = {
+  /** Undefined from Node 24 on, which keeps in a field of its own whether a response is finished: only its own method may end one there. */
   end: own("end", "ERR_STREAM_ALREADY_FINISHED"),
   write: own("write", "write_(this"),
   writeHead: own("writeHead", "ERR_HTTP_HEADERS_SENT"),

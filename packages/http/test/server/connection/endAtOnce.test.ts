@@ -3,6 +3,7 @@ import { ServerResponse } from "node:http"
 import { setImmediate } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { endAtOnce } from "../../../src/server/connection/endAtOnce.js"
+import { ownMethods } from "../../../src/server/connection/ownMethods.js"
 import { aRequest, aServer, inTurn } from "./answersOf.js"
 
 let server: Awaited<ReturnType<typeof aServer>>
@@ -56,7 +57,7 @@ describe("a response that ends at once", () => {
     )
   })
 
-  it("leaves in one write", async () => {
+  it("leaves in one write, or by the method of a Node that finishes responses in another way", async () => {
     let writes = 0
     const { bytes } = await server.answersOf([aRequest("GET", false), aRequest("GET", true)], (response, place) => {
       const { socket } = response
@@ -69,7 +70,7 @@ describe("a response that ends at once", () => {
       }
       response.writeHead(200, { "content-length": 5 })
       endAtOnce(response, Buffer.from("hello"))
-      expect(place > 0 || writes).toBe(place > 0 || 1)
+      if (place === 0) expect(writes).toBe(ownMethods.end === undefined ? 2 : 1)
     })
     expect(bytes.match(/hello/g)).toHaveLength(2)
   })
