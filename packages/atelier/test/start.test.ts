@@ -178,7 +178,7 @@ describe("a server that cannot start", () => {
       const second = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
       expect(await refusalOf(second)).toStrictEqual({
         code: 1,
-        said: `The server could not start: --database "${join(directory, "atelier.db")}": another server uses it\n`
+        said: `The server could not start: --database "${join(directory, "atelier.db")}": another server uses it: only PostgreSQL takes several servers\n`
       })
       const taken = new URL(first.url).host
       expect(await refusalOf(["--http-address", taken, "--database", "sqlite::memory:"])).toStrictEqual({

@@ -4,6 +4,10 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { existsSync } from "node:fs"
 import * as fs from "node:fs/promises"
 
+/** The refusal of a database file that another server has open, such as a worker of the same cluster. */
+export const inUse = (filename: string): StartError =>
+  new StartError({ option: "storage.filename", value: filename, reason: "another server uses it: only PostgreSQL takes several servers" })
+
 /**
  * Makes a file for its owner alone: it holds what templates keep secret, and what SQLite puts beside it has its permissions. One that is there
  * is not opened, as closing it would give up the locks that this process has on it. A file that cannot be made is SQLite's to complain about.
@@ -35,11 +39,7 @@ export const owned = (filename: string): Effect.Effect<void, StartError, Scope.S
       ]),
       (error) => {
         const reason = reasonOf(error)
-        return new StartError({
-          option: "storage.filename",
-          value: filename,
-          reason: reason === "database is locked" ? "another server uses it" : reason
-        })
+        return reason === "database is locked" ? inUse(filename) : new StartError({ option: "storage.filename", value: filename, reason })
       }
     )
   })
