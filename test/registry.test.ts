@@ -123,7 +123,7 @@ describe("a project that installs the library", () => {
   it("gets few packages, and none that tells others of it", async (test) => {
     unlessMissing(test)
     project = join(folder, "project")
-    await mkdir(project)
+    await mkdir(project, { recursive: true })
     await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }))
     await run(process.execPath, [npm, "install", "@atelier/http", "@atelier/storage-sqlite"], { cwd: project, env: environment() })
     const { packages } = JSON.parse(await readFile(join(project, "node_modules/.package-lock.json"), "utf8"))

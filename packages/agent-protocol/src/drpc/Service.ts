@@ -10,6 +10,10 @@ export interface Method<K extends MethodKind, Q, QI, S, SI> {
   readonly response: Message<S, SI>
 }
 
+/** The RPC of two messages, by their values. A type that names them this way is short in declarations, which else repeat every field. */
+export type MethodOf<K extends MethodKind, Q, S> =
+  Q extends Message<infer QA, infer QI> ? (S extends Message<infer SA, infer SI> ? Method<K, QA, QI, SA, SI> : never) : never
+
 const method =
   <K extends MethodKind>(kind: K) =>
   <Q, QI, S, SI>(request: Message<Q, QI>, response: Message<S, SI>): Method<K, Q, QI, S, SI> => ({ kind, request, response })
