@@ -22,12 +22,16 @@ export const forgetSizes = (): void => {
     setFlagsFromString(`--${bound}-semi-space-size=0`)
 }
 
-let ending: NodeJS.Timeout | undefined
+/** What keeps code from being optimized for a while, again with each call, by a function that gives flags to V8. */
+export const makeBegin = (setFlags: (flags: string) => void): (() => void) => {
+  let ending: NodeJS.Timeout | undefined
+  return () => {
+    if (areGiven) return
+    clearTimeout(ending)
+    setFlags("--no-opt")
+    ending = setTimeout(() => setFlags("--opt"), startTime).unref()
+  }
+}
 
 /** Call this once the program is loaded, and when its workspace is about to be handed over. */
-export const begin = (): void => {
-  if (areGiven) return
-  clearTimeout(ending)
-  setFlagsFromString("--no-opt")
-  ending = setTimeout(() => setFlagsFromString("--opt"), startTime).unref()
-}
+export const begin = makeBegin(setFlagsFromString)

@@ -1,14 +1,12 @@
-import { setFlagsFromString } from "node:v8"
 import { describe, expect, it, vi } from "vitest"
-import { begin } from "../src/StartFlags.js"
-
-vi.mock(import("node:v8"), async (original) => ({ ...(await original()), setFlagsFromString: vi.fn<(flags: string) => void>() }))
+import { makeBegin } from "../src/StartFlags.js"
 
 describe("the start of an agent", () => {
   it("optimizes no code until the first commands have run, nor when its workspace is handed over", () => {
     vi.useFakeTimers()
     try {
-      const flags = vi.mocked(setFlagsFromString)
+      const flags = vi.fn<(given: string) => void>()
+      const begin = makeBegin(flags)
       begin()
       vi.advanceTimersByTime(4_999)
       expect(flags.mock.calls).toStrictEqual([["--no-opt"]])
