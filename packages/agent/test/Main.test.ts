@@ -9,6 +9,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { version } from "@atelier/agent"
 import { isBuilt } from "../../../test/run/built.js"
+import { tellsRejection } from "../../../test/run/compiledCode.js"
 import * as ProcessTree from "../src/scripts/ProcessTree.js"
 import { until } from "./Advancing.js"
 import { connect } from "./ssh/connect.js"
@@ -144,21 +145,8 @@ describe.skipIf(!isBuilt(program))("the program", () => {
     ["for less memory", ["--max-semi-space-size=1"], ""],
     ["with sizes in the environment", ["--min-semi-space-size=1"], "--max_semi_space_size=8"]
   ])("takes the compiled code that the build kept, started %s", async (_, flags, variable) => {
-    const preload = `
-      import vm from "node:vm"
-      import { syncBuiltinESMExports } from "node:module"
-      const { Script } = vm
-      vm.Script = class extends Script {
-        constructor(...given) {
-          super(...given)
-          process.stderr.write("rejected: " + this.cachedDataRejected + "\\n")
-        }
-      }
-      syncBuiltinESMExports()
-    `
-    const hook = `--import=data:text/javascript,${encodeURIComponent(preload)}`
     const env = { ...process.env, NODE_OPTIONS: variable }
-    const { stderr } = await promisify(execFile)(process.execPath, [...flags, hook, program, "--version"], { env })
+    const { stderr } = await promisify(execFile)(process.execPath, [...flags, tellsRejection, program, "--version"], { env })
     expect(stderr).toBe("rejected: false\n")
   })
 

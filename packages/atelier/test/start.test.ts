@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { flagsOf } from "../../../scripts/flags.mjs"
+import { tellsRejection } from "../../../test/run/compiledCode.js"
 import { freePort, Server } from "./Server.js"
 
 const program = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
@@ -46,21 +47,8 @@ describe("the compiled code that the build kept", () => {
     ["for many downloads", ["--max-semi-space-size=32", "--min-semi-space-size=16"], ""],
     ["with the flags of `npm start` in the environment", [], flagsOf(checkout).join(" ")]
   ])("is taken by a server that is started %s", async (_, flags, variable) => {
-    const preload = `
-      import vm from "node:vm"
-      import { syncBuiltinESMExports } from "node:module"
-      const { Script } = vm
-      vm.Script = class extends Script {
-        constructor(...given) {
-          super(...given)
-          process.stderr.write("rejected: " + this.cachedDataRejected + "\\n")
-        }
-      }
-      syncBuiltinESMExports()
-    `
-    const hook = `--import=data:text/javascript,${encodeURIComponent(preload)}`
     const env = { ...process.env, NODE_OPTIONS: variable }
-    const child = spawn(process.execPath, [...flags, hook, program, "--help"], { stdio: ["ignore", "ignore", "pipe"], env })
+    const child = spawn(process.execPath, [...flags, tellsRejection, program, "--help"], { stdio: ["ignore", "ignore", "pipe"], env })
     expect(await text(child.stderr)).toBe("rejected: false\n")
   })
 

@@ -17,7 +17,7 @@ const group: Group = {
 
 const members = (...numbers: ReadonlyArray<number>) => numbers.map((number) => ({ user_id: idOf(number), group_id: group.id }))
 
-it("the entry of a change shows the members that it adds, and not those that it removes", () => {
+it("the entry of a change shows the members that the change leaves", () => {
   const before = { ...group, members: members(1, 2) }
   const renamed = { ...group, name: "editors" }
   expect(changedRecord(before, renamed, { added: [idOf(3)], removed: [idOf(1)] })).toStrictEqual({ ...renamed, members: members(2, 3) })

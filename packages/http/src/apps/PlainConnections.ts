@@ -176,7 +176,7 @@ export class PlainConnections {
    */
   open({ agentId, key, open }: Opening, opened: (result: PlainConnection | Error) => boolean): () => void {
     let connection: PlainConnection | undefined
-    // What is open has an owner: an end that comes just then does not part the stream from its connection
+    // An open stream has an owner: an interruption at this moment does not part the stream from its connection
     const opening = Effect.uninterruptibleMask((restore) =>
       Effect.gen(this, function* () {
         const scope = yield* Scope.make()

@@ -29,7 +29,7 @@ const isAnswer = (message: unknown): message is { readonly ack: unknown } =>
 
 /**
  * Closes the connections that a process was being handed when it died. Node keeps them open until the process says that it has them, so that their
- * clients would wait for ever. Calls `listener` each time the process has taken or refused all of them, of which `isHanded` tells.
+ * clients would wait for ever. `isHanded` tells whether none is pending. `listener` is called each time the process has taken or refused all of them.
  */
 const closeUnaccepted = (worker: Worker, listener: () => void): { readonly isHanded: () => boolean } => {
   const { send } = worker.process

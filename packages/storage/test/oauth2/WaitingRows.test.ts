@@ -2,7 +2,6 @@ import { Statements } from "../../src/platform/Statements.js"
 import {
   type AuthenticatedClient,
   DeviceAuthorizations,
-  type OAuth2App,
   OAuth2AppRepository,
   type OAuthError,
   PushedRequests,
@@ -12,31 +11,13 @@ import { type Cryptography, Ids, Timestamp } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
+import { aStoredApp } from "../../../../test/records/oauth2Apps.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
 import { insertAll } from "../../src/platform/Batch.js"
 
 /** A public client, which any caller can be. */
-const aClient = Effect.gen(function* () {
-  const now = yield* Timestamp.now
-  const app: OAuth2App = {
-    id: yield* (yield* Ids).next,
-    created_at: now,
-    updated_at: now,
-    name: "editor",
-    icon: "",
-    redirect_uris: ["http://127.0.0.1/callback"],
-    client_type: "public",
-    dynamically_registered: false,
-    token_endpoint_auth_method: "none",
-    grant_types: [],
-    response_types: ["code"],
-    metadata: {},
-    last_used_at: null
-  }
-  yield* (yield* OAuth2AppRepository).insert(app, null)
-  return { app, secretId: null, isProven: false } satisfies AuthenticatedClient
-})
+const aClient = Effect.map(aStoredApp(), (app) => ({ app, secretId: null, isProven: false }) satisfies AuthenticatedClient)
 
 const aDevice = ({ app }: AuthenticatedClient, expires_at: Timestamp.Timestamp) => ({
   id: randomUUID(),

@@ -1,11 +1,12 @@
 /** Purges that wait for a row of another's transaction: the row may be in use once that has ended. */
 import { ApiKeyRepository, UserRepository } from "@atelier/core/identity"
-import { type OAuth2App, OAuth2AppRepository } from "@atelier/core/oauth2"
-import { Ids, Timestamp, Transactor } from "@atelier/core/platform"
+import { OAuth2AppRepository } from "@atelier/core/oauth2"
+import { Timestamp, Transactor } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { aUser } from "../../../../test/records/builders.js"
 import { aStoredKey } from "../../../../test/records/keys.js"
+import { aStoredApp } from "../../../../test/records/oauth2Apps.js"
 import { postgres } from "../../../../test/store/databases.js"
 import { untilLockWaiters } from "../../../../test/store/lockWaiters.js"
 import { runtime } from "../../../../test/store/services.js"
@@ -26,26 +27,7 @@ const committedWhileWaiting = <R, S>(change: Effect.Effect<unknown, unknown, R>,
     return yield* Fiber.join(purged)
   })
 
-const aRegisteredApp = Effect.gen(function* () {
-  const now = yield* Timestamp.now
-  const app: OAuth2App = {
-    id: yield* (yield* Ids).next,
-    created_at: now,
-    updated_at: now,
-    name: "editor",
-    icon: "",
-    redirect_uris: ["http://127.0.0.1/callback"],
-    client_type: "public",
-    dynamically_registered: true,
-    token_endpoint_auth_method: "none",
-    grant_types: [],
-    response_types: ["code"],
-    metadata: {},
-    last_used_at: null
-  }
-  yield* (yield* OAuth2AppRepository).insert(app, null)
-  return app
-})
+const aRegisteredApp = aStoredApp({ dynamically_registered: true })
 
 layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("a purge on PostgreSQL", (it) => {
   it.effect("spares a client whose first use is stored while it waits", () =>

@@ -52,7 +52,7 @@ const automaticStatusChange = (
 interface Run {
   /** Users who became dormant in it. */
   lapsed: number
-  /** Users whose change failed, and users who are locked or have been active since. */
+  /** The users whose change failed, who are locked, or who have been active since. */
   readonly passedOver: Array<UserId>
 }
 

@@ -28,8 +28,8 @@ interface Waiting<A, B> {
 /**
  * Returns a function that has an item worked on together with those of other callers, and answers or fails as the work does. A group begins in the next turn of the event
  * loop, or up to 16 turns later: while each turn brings another caller, or the work on another group is under way. If the work on a group fails, the items of each key are worked on
- * alone, and fail their own callers. A caller that is interrupted waits no longer, and its item is worked on all the same. What has begun is not interrupted: the end of the scope
- * waits for it for five seconds, and fails what has not begun.
+ * alone, and fail their own callers. A caller that is interrupted waits no longer, and its item is worked on all the same. The work on a group is not interrupted: the end of the scope
+ * waits five seconds for it, and fails the callers of other items.
  */
 export const makeGathering = <A, B>({
   key,

@@ -55,7 +55,7 @@ const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unkn
     Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
   )
 
-/** Sends the head of a response that goes on. Node keeps it, as the dozens of parts of which it was put together. */
+/** Sends the head of a response that goes on. Node keeps the head as the dozens of parts that were joined. */
 const sendHead = (target: ServerResponse): void => {
   target.flushHeaders()
   const head: unknown = Reflect.get(target, "_header")

@@ -57,7 +57,7 @@ describe("a response that ends at once", () => {
     )
   })
 
-  it("leaves in one write, or by the method of a Node that finishes responses in another way", async () => {
+  it("leaves in one write if Node lets it", async () => {
     let writes = 0
     const { bytes } = await server.answersOf([aRequest("GET", false), aRequest("GET", true)], (response, place) => {
       const { socket } = response
