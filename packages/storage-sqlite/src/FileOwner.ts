@@ -4,9 +4,12 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { existsSync } from "node:fs"
 import * as fs from "node:fs/promises"
 
-/** The refusal of a database file that another server has open, such as a worker of the same cluster. */
-export const inUse = (filename: string): StartError =>
-  new StartError({ option: "storage.filename", value: filename, reason: "another server uses it: only PostgreSQL takes several servers" })
+/** What a server adds to the refusal of a file in use, as workers of one cluster may get it. */
+export const forServers = ": only PostgreSQL takes several servers"
+
+/** The refusal of a database file that another server has open. */
+export const inUse = (filename: string, advice = ""): StartError =>
+  new StartError({ option: "storage.filename", value: filename, reason: `another server uses it${advice}` })
 
 /**
  * Makes a file for its owner alone: it holds what templates keep secret, and what SQLite puts beside it has its permissions. One that is there
@@ -19,7 +22,7 @@ const make = (filename: string): Effect.Effect<void> =>
  * Owns a database file until the scope closes. Fails at once where another process does, or another layer of this one. SQLite's own locks
  * would let both in and have them wait for each other. The lock is SQLite's on a file beside the database, so it ends with its process.
  */
-export const owned = (filename: string): Effect.Effect<void, StartError, Scope.Scope> =>
+export const owned = (filename: string, advice?: string): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.gen(function* () {
     yield* make(filename)
     // Locks of the same database have one name, also where it is reached by a link
@@ -39,7 +42,9 @@ export const owned = (filename: string): Effect.Effect<void, StartError, Scope.S
       ]),
       (error) => {
         const reason = reasonOf(error)
-        return reason === "database is locked" ? inUse(filename) : new StartError({ option: "storage.filename", value: filename, reason })
+        return reason === "database is locked"
+          ? inUse(filename, advice)
+          : new StartError({ option: "storage.filename", value: filename, reason })
       }
     )
   })

@@ -5,7 +5,7 @@ import { EventBus, HostOptions, Locks, type StartError, startedWith } from "@ate
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Context, Effect, Layer, Option, type Scope } from "effect"
 import { over } from "./SqliteStatements.js"
-import { owned } from "./FileOwner.js"
+import { forServers, owned } from "./FileOwner.js"
 import { type Watch, watchOf } from "./Watch.js"
 import { clientOf } from "./WriteAheadLog.js"
 
@@ -88,7 +88,7 @@ export const layer = (options: Options) =>
   HostOptions.checkedLayer("storage", optionsSchema, options, () => {
     const { filename } = options
     return layerWith(clientOf(filename), watchOf(filename)).pipe(
-      Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
+      Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename, forServers))),
       startedWith({ option: "storage.filename", value: filename })
     )
   }) satisfies Layer.Layer<Stored, StartError>

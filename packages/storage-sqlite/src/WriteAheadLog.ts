@@ -4,7 +4,7 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs/promises"
 import { checkpoints } from "./Checkpoints.js"
-import { inUse } from "./FileOwner.js"
+import { forServers, inUse } from "./FileOwner.js"
 
 const codeOf = ({ cause }: SqlError.SqlError): string => String(cause instanceof Error && "code" in cause ? cause.code : "")
 
@@ -49,7 +49,9 @@ export const clientOf = (filename: string): Layer.Layer<SqliteClient.SqliteClien
   Layer.unwrapEffect(
     Effect.map(namesOf(filename), (names) => {
       if (names > 1) {
-        return Layer.catchAll(opened(filename, openAlone), (error) => Layer.fail(codeOf(error) === "SQLITE_BUSY" ? inUse(filename) : error))
+        return Layer.catchAll(opened(filename, openAlone), (error) =>
+          Layer.fail(codeOf(error) === "SQLITE_BUSY" ? inUse(filename, forServers) : error)
+        )
       }
       const warned = Effect.logWarning("the disk is full: until the next start, no other program can read the database")
       const copied = filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(checkpoints(filename))
