@@ -33,6 +33,8 @@ export interface Session {
   readonly take: (ready: () => void) => YamuxStream | SessionEnded | undefined
   /** Asks the peer for a sign of life and answers how long it took. */
   readonly ping: Effect.Effect<Duration.Duration, PingTimeout | SessionEnded>
+  /** Whether the peer has certainly sent anything within so many milliseconds. An idle peer is asked for a sign of life after `keepAlive`. */
+  readonly hasSpoken: (within: number) => boolean
   /** Tells the peer that no further streams are accepted; those open go on. */
   readonly goAway: Effect.Effect<void>
   /** Completes when the session is over and the connection closed; fails unless it ended normally. */
@@ -272,6 +274,10 @@ class OpenSession implements Session, Host, Sweeps.Swept {
     const stream = backlog.take()
     if (stream === undefined) backlog.await(ready)
     return stream
+  }
+
+  hasSpoken(within: number): boolean {
+    return this.over === undefined && (this.silence + 1) * Duration.toMillis(Sweeps.sweepEvery) <= within
   }
 
   get ping(): Session["ping"] {

@@ -342,6 +342,21 @@ describe("a session", () => {
     })
   )
 
+  it.scoped("tells within which time its peer has certainly sent anything", () =>
+    Effect.gen(function* () {
+      const { session, peer } = yield* facing({ role: "server" })
+      expect([session.hasSpoken(999), session.hasSpoken(1_000)]).toStrictEqual([false, true])
+      yield* TestClock.adjust("3 seconds")
+      expect([session.hasSpoken(3_000), session.hasSpoken(4_000)]).toStrictEqual([false, true])
+      yield* peer.send({ type: Ping, flags: ACK, length: 12 })
+      yield* Effect.repeatN(Effect.yieldNow(), 100)
+      expect(session.hasSpoken(1_000)).toBe(true)
+      yield* TestClock.adjust("15 seconds")
+      yield* Effect.exit(session.closed)
+      expect(session.hasSpoken(60_000)).toBe(false)
+    })
+  )
+
   it.scoped("resets streams beyond the 256 that wait to be accepted", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server" })

@@ -142,7 +142,8 @@ class OpenConnection implements Calls, LinkOwner {
         yield* connections.connect(
           () => this.agent,
           Effect.suspend(() => this.session.ping),
-          () => socket.end(Exit.void)
+          () => socket.end(Exit.void),
+          (within) => this.session.hasSpoken(within)
         )
       isStored()
     })

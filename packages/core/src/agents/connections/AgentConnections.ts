@@ -36,13 +36,14 @@ const carried = Context.pick(EventBus, Transactor)
 export interface AgentConnectionsService {
   /**
    * Stores that an agent is connected, and that it no longer is when the scope closes. `current` answers the agent with the owner that its workspace has, `ping` asks the
-   * agent for a sign of life, and `retire` is called when the connection has to be closed. The signs of life of all agents are stored together, once a second, and a
+   * agent for a sign of life, and `retire` is called when the connection has to be closed. An agent that `hasSpoken` within the last milliseconds is not asked. The signs of life of all agents are stored together, once a second, and a
    * connection that waits takes no fiber. agents-and-apps.md §3.
    */
   readonly connect: (
     current: () => AgentWorkspace,
     ping: Effect.Effect<unknown, unknown>,
-    retire: (why: Retired) => void
+    retire: (why: Retired) => void,
+    hasSpoken?: (within: number) => boolean
   ) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -96,7 +97,8 @@ const make = Effect.gen(function* () {
     connect: Traced.fn("AgentConnections.connect")(function* (
       current: () => AgentWorkspace,
       ping: Effect.Effect<unknown, unknown>,
-      retire: (why: Retired) => void
+      retire: (why: Retired) => void,
+      hasSpoken: (within: number) => boolean = () => false
     ) {
       const scope = yield* Effect.scope
       // `Effect.acquireRelease` would keep a copy of the fiber's references and services for each agent
@@ -110,7 +112,7 @@ const make = Effect.gen(function* () {
             )
         )
       )
-      yield* checks.check({ agentId: current().agent_id, connectionId, ping, retire })
+      yield* checks.check({ agentId: current().agent_id, connectionId, ping, retire, hasSpoken })
     })
   }
 })

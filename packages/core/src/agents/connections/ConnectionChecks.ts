@@ -21,6 +21,8 @@ export interface CheckedConnection {
   readonly agentId: WorkspaceAgentId
   readonly connectionId: Uuid
   readonly ping: Effect.Effect<unknown, unknown>
+  /** Whether the agent has sent anything within so many milliseconds: then it need not be asked, which takes several fibers. */
+  readonly hasSpoken: (within: number) => boolean
   /** Called with why the connection has to be closed. */
   readonly retire: (why: Retired) => void
 }
@@ -37,9 +39,10 @@ interface Checked extends CheckedConnection {
 }
 
 /** Field by field: V8 keeps a description of its own for what is spread. */
-const checkedOf = ({ agentId, connectionId, ping, retire }: CheckedConnection): Checked => ({
+const checkedOf = ({ agentId, connectionId, hasSpoken, ping, retire }: CheckedConnection): Checked => ({
   agentId,
   connectionId,
+  hasSpoken,
   ping,
   retire,
   askedSince: undefined,
@@ -103,6 +106,10 @@ export const makeChecks = (
     }
 
     const ask = (checked: Checked, at: number): Effect.Effect<void> => {
+      if (checked.hasSpoken(period)) {
+        checked.askedSince = undefined
+        return Effect.void
+      }
       if (checked.isAsked) return Effect.void
       checked.isAsked = true
       checked.askedSince ??= at
@@ -144,7 +151,8 @@ export const makeChecks = (
       )
     }
 
-    const isSilent = ({ askedSince }: Checked, now: number): boolean => askedSince !== undefined && now - askedSince > inactive - period
+    const isSilent = ({ askedSince, hasSpoken }: Checked, now: number): boolean =>
+      askedSince !== undefined && now - askedSince > inactive - period && !hasSpoken(period)
 
     const checkDue = Effect.gen(function* () {
       const now = yield* Monotonic.now

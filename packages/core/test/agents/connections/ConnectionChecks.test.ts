@@ -8,13 +8,13 @@ import * as Timestamp from "../../../src/platform/time/Timestamp.js"
 import { Uuid } from "../../../src/platform/texts/Uuid.js"
 
 const id = "7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e"
-const connection = { agentId: WorkspaceAgentId.make(id), connectionId: Uuid.make(id), ping: Effect.void }
+const connection = { agentId: WorkspaceAgentId.make(id), connectionId: Uuid.make(id), ping: Effect.void, hasSpoken: () => false }
 
 const hour = 3_600_000
 
 const agents = Array.from({ length: 5 }, (_, index) => {
   const own = `7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4${index}`
-  return { agentId: WorkspaceAgentId.make(own), connectionId: Uuid.make(own), ping: Effect.void }
+  return { agentId: WorkspaceAgentId.make(own), connectionId: Uuid.make(own), ping: Effect.void, hasSpoken: () => false }
 })
 
 /** Has a connection checked, and answers why it has to be closed. */
@@ -80,6 +80,34 @@ it.scoped("a connection that ends while its sign of life cannot be stored is sto
     expect(asked).not.toContain(agents[0]?.agentId)
     expect(asked).toContain(agents[1]?.agentId)
   }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+)
+
+it.scoped("an agent that has spoken is not asked for a sign of life, and its connection goes on", () =>
+  Effect.gen(function* () {
+    let [asked, heard, hasSpoken] = [0, 0, true]
+    const repository = Layer.mock(AgentRepository, {
+      touch: () => Effect.sync(() => void heard++),
+      latestAmong: (ids) => Effect.succeed(new Set(ids))
+    })
+    const checks = yield* Effect.provide(makeChecks(Duration.seconds(15)), repository)
+    const ping = Effect.suspend(() => {
+      asked++
+      return Effect.never
+    })
+    const fiber = yield* Effect.forkScoped(
+      retirement(checks, { ...connection, ping, hasSpoken: (within) => hasSpoken && within === 15_000 })
+    )
+    for (let round = 0; round < 4; round++) yield* TestClock.adjust("15 seconds")
+    expect([asked, heard, yield* Fiber.poll(fiber)]).toStrictEqual([0, 4, Option.none()])
+    hasSpoken = false
+    for (let round = 0; round < 2; round++) yield* TestClock.adjust("15 seconds")
+    hasSpoken = true
+    yield* TestClock.adjust("15 seconds")
+    expect([asked, yield* Fiber.poll(fiber)]).toStrictEqual([1, Option.none()])
+    hasSpoken = false
+    for (let round = 0; round < 3; round++) yield* TestClock.adjust("15 seconds")
+    expect(yield* Fiber.join(fiber)).toBe("unresponsive")
+  })
 )
 
 it.scoped.each([-hour, hour])("signs of life are stored every 15 seconds when the clock was set by %i ms", (shift) =>
