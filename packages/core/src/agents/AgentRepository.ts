@@ -51,6 +51,8 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     >
     /** The agent whose token has this hash, in one statement: it runs before every request of an agent. agents-and-apps.md §1. */
     readonly byToken: (hashedToken: Uint8Array) => Effect.Effect<Option.Option<AgentSession>>
+    /** The same of any number of tokens, by the hexadecimal texts of their hashes. Those that authenticate no agent are left out. */
+    readonly byTokens: (hashedTokens: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, AgentSession>>
     /** None for an agent, workspace or owner that is deleted, and for an agent of no workspace. */
     readonly byId: (id: WorkspaceAgentId) => Effect.Effect<Option.Option<AgentWorkspace>>
     /** Whether the agent exists and belongs to its workspace's latest build. */

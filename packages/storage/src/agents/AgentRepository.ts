@@ -1,7 +1,8 @@
-import { type AgentLifecycle, AgentRepository } from "@atelier/core/agents"
-import { Effect, Option, Schema } from "effect"
+import { type AgentLifecycle, AgentRepository, type AgentSession } from "@atelier/core/agents"
+import { Effect, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { dialectOf, locking } from "../platform/Dialect.js"
+import { items } from "../platform/Batch.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, prepared, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
@@ -38,6 +39,11 @@ const place = {
 
 const agentWorkspace = row(place)
 const credential = row({ api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
+const hashOf = row({ hashed_token: text() })
+const session = (row: object): AgentSession => {
+  const { api_key_scope, rights, task_id } = credential(row)
+  return { agent: agentWorkspace(row), api_key_scope, task_id, owner_rights: { fingerprint: rights, read: () => readRights(rights) } }
+}
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
 const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status: text(), is_claim: boolean })
@@ -68,19 +74,38 @@ export const layer = service(
       sqlite: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
     })
 
-    const byToken = prepared(
-      sql,
-      "bytes",
-      sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
-              WHERE a.hashed_token = ${new Uint8Array()} AND NOT a.deleted AND NOT w.deleted AND (
+    const credentials = sql`${selected}, a.api_key_scope, w.task_id, ${rights}`
+    const itsJob = sql.literal("JOIN provisioner_jobs j ON j.id = b.job_id")
+    /** Whether the token of an agent works. */
+    const works = sql`NOT a.deleted AND NOT w.deleted AND (
                 w.latest_build_id = b.id
                 OR (b.transition = 'start' AND ${sql.literal(jobIs("succeeded", "j"))}
                   AND w.latest_build_number = b.build_number + 1
                   AND (w.latest_status = 'stopping' OR w.latest_status = 'pending' AND w.latest_transition = 'stop'
                     OR w.latest_status IN ('pending', 'starting') AND EXISTS (
-                      SELECT 1 FROM provisioner_jobs c WHERE c.id = w.latest_job_id AND ${isClaim}))))
+                      SELECT 1 FROM provisioner_jobs c WHERE c.id = w.latest_job_id AND ${isClaim}))))`
+    const byToken = prepared(
+      sql,
+      "bytes",
+      sql`SELECT ${credentials} FROM ${joined} ${itsJob}
+              WHERE a.hashed_token = ${new Uint8Array()} AND ${works}
               ORDER BY b.build_number DESC LIMIT 1`
     )
+    /** The same of many. The newest build comes last. */
+    const byTokens = (hashedTokens: ReadonlyArray<string>) => {
+      const tokens = items(
+        sql,
+        hashedTokens.map((hash) => [hash])
+      )
+      // In this order, and with each item by itself: the planners do not know how few items there are
+      return sql.dialect({
+        postgres: () => sql`SELECT item.value ->> 0 AS hashed_token, found.* FROM ${tokens} CROSS JOIN LATERAL (
+          SELECT ${credentials}, b.build_number FROM ${joined} ${itsJob}
+            WHERE a.hashed_token = decode(item.value ->> 0, 'hex') AND ${works} OFFSET 0) AS found ORDER BY found.build_number`,
+        sqlite: () => sql`SELECT item.value ->> 0 AS hashed_token, ${credentials} FROM ${tokens} CROSS JOIN ${joined} ${itsJob}
+          WHERE a.hashed_token = unhex(item.value ->> 0) AND ${works} ORDER BY b.build_number`
+      })
+    }
 
     const byId = prepared(
       sql,
@@ -102,15 +127,11 @@ export const layer = service(
             JOIN workspace_builds first ON first.workspace_id = w.id AND first.build_number = 1
             WHERE w.id = ${workspaceId}`
         ),
-      byToken: (hashedToken) =>
+      byToken: (hashedToken) => first(session, byToken(hashedToken)),
+      byTokens: (hashedTokens) =>
         Effect.map(
-          first((row) => ({ agent: agentWorkspace(row), ...credential(row) }), byToken(hashedToken)),
-          Option.map(({ agent, api_key_scope, rights, task_id }) => ({
-            agent,
-            api_key_scope,
-            task_id,
-            owner_rights: { fingerprint: rights, read: () => readRights(rights) }
-          }))
+          all((row) => [hashOf(row).hashed_token, session(row)] as const, byTokens(hashedTokens)),
+          (sessions) => new Map(sessions)
         ),
       byId: (id) => first(agentWorkspace, byId(id)),
       updateStartup: (id, { api_version, expanded_directory, subsystems, version }, at) =>

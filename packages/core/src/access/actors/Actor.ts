@@ -1,5 +1,5 @@
 /** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
-import { Context, Effect } from "effect"
+import { Context, Effect, type Either } from "effect"
 import type { Forbidden, Unauthenticated } from "../../platform/Errors.js"
 import { nil, Uuid } from "../../platform/texts/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "../scopes/AllowList.js"
@@ -41,7 +41,14 @@ export interface ActorCredential {
   readonly renew: Effect.Effect<Actor, Unauthenticated | Forbidden>
   /** When it expires unless it is used, in milliseconds since 1970; absent where that is not known. */
   readonly expiresAt?: number | undefined
+  /** How credentials of its kind are authenticated again together; absent where each is by itself. */
+  readonly together?: CommonRenewal | undefined
 }
+
+/** Authenticates the credentials of actors again, in one read, without counting as a use of them. Returns the actor that each has now, or why its credential has ended. */
+export type CommonRenewal = (
+  actors: ReadonlyArray<Actor>
+) => Effect.Effect<(actor: Actor) => Either.Either<Actor, Unauthenticated | Forbidden>>
 
 /** The actor of the running request or job. Whatever a service does, it does as this one. */
 export class CurrentActor extends Context.Tag("@atelier/core/CurrentActor")<CurrentActor, Actor>() {}

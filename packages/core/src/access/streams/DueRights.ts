@@ -78,13 +78,33 @@ export class DueRights {
     return undefined
   }
 
-  /** Ends the judgement of a credential that was taken. Returns whether others are due. */
-  leave({ group, isRetry }: DueGroup): boolean {
-    this.underway.delete(group)
-    this.free[isRetry ? "retry" : "first"]++
-    const again = this.due.get(group)
-    // The judgement found out whether it can be judged
-    if (again !== undefined) this.put({ ...again, isRetry: [...again.holdings].some(({ hasFailed }) => hasFailed) })
+  /**
+   * Takes further credentials, which are judged in the place of one that was taken, until `leave`: those that follow it in its queue, as far as they are of its kind. One that
+   * could not be judged the last time is judged alone: it may be what keeps the others from it.
+   */
+  takeBeside(taken: DueGroup, isOfKind: (group: DueGroup) => boolean, most: number): ReadonlyArray<DueGroup> {
+    const beside: Array<DueGroup> = []
+    if (taken.isRetry) return beside
+    const queue = this.queueOf(taken)
+    for (const next of queue) {
+      if (beside.length >= most || !isOfKind(next)) break
+      queue.delete(next)
+      this.due.delete(next.group)
+      this.underway.add(next.group)
+      beside.push(next)
+    }
+    return beside
+  }
+
+  /** Ends the judgement of a credential that was taken, and of those beside it. Returns whether others are due. */
+  leave(taken: DueGroup, beside: ReadonlyArray<DueGroup> = []): boolean {
+    this.free[taken.isRetry ? "retry" : "first"]++
+    for (const { group } of [taken, ...beside]) {
+      this.underway.delete(group)
+      const again = this.due.get(group)
+      // The judgement found out whether it can be judged
+      if (again !== undefined) this.put({ ...again, isRetry: [...again.holdings].some(({ hasFailed }) => hasFailed) })
+    }
     return this.due.size > 0
   }
 

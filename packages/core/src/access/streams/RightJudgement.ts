@@ -40,13 +40,26 @@ interface Needs {
   readonly end: (holding: Holding, message: string) => void
 }
 
-/** The judgement of the streams of one credential. */
+/** The actor of a credential that was renewed, or why it has ended. */
+type Renewed = Either.Either<Actor, { readonly message: string }>
+
+/** Renews the credential of an actor, and with it those of others of the same kind. */
+const renew = (first: Actor, actors: ReadonlyArray<Actor>): Effect.Effect<(actor: Actor) => Renewed> => {
+  const { credential } = first
+  if (actors.length > 1 && credential?.together !== undefined) return credential.together(actors)
+  return Effect.map(Effect.either(credential?.renew ?? Effect.succeed(first)), (renewed) => () => renewed)
+}
+
+/** The judgement of the streams of credentials. */
 export const rightJudgement = ({ end }: Needs) => {
-  /** Judges streams of one credential. A store that does not answer ends none: they are judged again a second later. */
-  const judge = (holdings: ReadonlyArray<Holding>): Effect.Effect<void> =>
+  /**
+   * Judges streams, which are given by their credentials: those of one, or of several that are renewed together. A store that does not answer ends none: they are judged again a
+   * second later.
+   */
+  const judge = (credentials: ReadonlyArray<ReadonlyArray<Holding>>): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const left = new Set(holdings)
-      const isRetry = holdings.some(({ hasFailed }) => hasFailed)
+      const left = new Set(credentials.flat())
+      const isRetry = [...left].some(({ hasFailed }) => hasFailed)
       // Told of once: while a store is away each credential is judged every second
       const warn = (cause: Cause.Cause<unknown>) =>
         isRetry ? Effect.void : Effect.logWarning("the rights to open streams cannot be judged now", cause)
@@ -64,24 +77,36 @@ export const rightJudgement = ({ end }: Needs) => {
           }
         })
 
-      const judgeAll = Effect.gen(function* () {
-        const [first] = holdings
-        if (first === undefined) return
-        const renewed = yield* Effect.either(first.actor.credential?.renew ?? Effect.succeed(first.actor))
+      let judged = 0
+      const judgeNext = (actor: Actor) => (same: ReadonlyArray<Holding>) => {
+        const [first] = same
+        if (first === undefined) return Effect.void
+        // One permission that cannot be judged must not keep the others from it
+        const judging = Effect.catchAllCause(judgeSame(actor, same, first.right), warn)
+        // A store in the same process answers at once: other work of the process waits for as many permissions as are judged without a pause
+        return ++judged % withoutPause === 0 ? Effect.zipRight(Effect.sleep(0), judging) : judging
+      }
+
+      const judgeHeld = (holdings: ReadonlyArray<Holding>, renewed: Renewed): Effect.Effect<void> => {
         if (Either.isLeft(renewed)) {
           for (const holding of holdings) end(holding, renewed.left.message)
-          return
+          return Effect.void
         }
-        const abouts = groupsOf(holdings, ({ right }) => right.about)
-        let judged = 0
-        const judgeNext = (same: ReadonlyArray<Holding>) =>
-          Effect.zipRight(
-            // A store in the same process answers at once: other work of the process waits for as many permissions as are judged without a pause
-            ++judged % withoutPause === 0 ? Effect.sleep(0) : Effect.void,
-            // One permission that cannot be judged must not keep the others of the credential from it
-            Effect.catchAllCause(judgeSame(renewed.right, same, (same[0] ?? first).right), warn)
-          )
-        yield* Effect.forEach(abouts, judgeNext, { concurrency: permissionConcurrency, discard: true })
+        const [first, ...others] = groupsOf(holdings, ({ right }) => right.about)
+        // Most credentials have one stream, whose judgement needs no fiber of its own
+        if (first !== undefined && others.length === 0) return judgeNext(renewed.right)(first)
+        return Effect.forEach([first ?? [], ...others], judgeNext(renewed.right), { concurrency: permissionConcurrency, discard: true })
+      }
+
+      const judgeAll = Effect.gen(function* () {
+        const actors = credentials.flatMap(([holding]) => holding?.actor ?? [])
+        const [first] = actors
+        if (first === undefined) return
+        const renewedOf = yield* renew(first, actors)
+        for (const holdings of credentials) {
+          const [holding] = holdings
+          if (holding !== undefined) yield* judgeHeld(holdings, renewedOf(holding.actor))
+        }
       })
 
       // A judgement that does not end when it is interrupted is left behind

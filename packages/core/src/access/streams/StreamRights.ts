@@ -9,13 +9,13 @@ import * as Background from "../../platform/background/Background.js"
 import { turnAfterStarted } from "../../platform/background/Turns.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
-import { type Actor, CurrentActor, isAnonymous } from "../actors/Actor.js"
+import { type Actor, type CommonRenewal, CurrentActor, isAnonymous } from "../actors/Actor.js"
 import * as ReadWithActor from "../actors/ReadWithActor.js"
 import { CheckRecorder } from "../decisions/CheckRecorder.js"
 import { rightsChanges } from "./RightsChanges.js"
 import { service } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
-import { DueRights } from "./DueRights.js"
+import { type DueGroup, DueRights } from "./DueRights.js"
 import { type Holding, rightJudgement } from "./RightJudgement.js"
 import { HeldRights } from "./HeldRights.js"
 import { recentChanges } from "./RecentChanges.js"
@@ -92,6 +92,9 @@ const withoutPause = 8
 /** Credentials judged at once, and as many of those that could not be judged the last time. */
 const concurrency = 8
 
+/** Credentials of one kind judged together in the place of one. */
+const judgedTogether = 32
+
 /** Equal for streams of one credential; undefined where that cannot be known. */
 const credentialOf = ({ agentId, apiKeyId, credential }: Actor): string | undefined =>
   apiKeyId !== undefined ? `key:${apiKeyId}` : agentId !== undefined ? `agent:${agentId}:${credential?.name ?? ""}` : undefined
@@ -100,6 +103,12 @@ const credentialOf = ({ agentId, apiKeyId, credential }: Actor): string | undefi
 const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor) ?? holding
 
 const callerOf = (actor: Actor): string => (isAnonymous(actor) ? `anonymous:${actor.ip ?? ""}` : (actor.agentId ?? actor.userId))
+
+/** How the credentials of a group are renewed together with others; undefined where each is renewed alone. */
+const renewalOf = ({ holdings }: DueGroup): CommonRenewal | undefined => {
+  const [first] = holdings
+  return first?.actor.credential?.together
+}
 
 /** A right that is kept. */
 export interface HeldRight {
@@ -158,11 +167,14 @@ const make = Effect.gen(function* () {
     for (;;) {
       const taken = due.take()
       if (taken === undefined) return
+      const renewal = renewalOf(taken)
+      const beside = renewal === undefined ? [] : due.takeBeside(taken, (next) => renewalOf(next) === renewal, judgedTogether - 1)
       const leave = Effect.sync(() => {
-        if (due.leave(taken)) isDue.unsafeOpen()
+        if (due.leave(taken, beside)) isDue.unsafeOpen()
       })
-      yield* Effect.forkIn(afterwards(Effect.ensuring(judge([...taken.holdings]), leave)), scope)
-      if (++begun % withoutPause === 0) yield* turnAfterStarted
+      const credentials = [taken, ...beside].map(({ holdings }) => [...holdings])
+      yield* Effect.forkIn(afterwards(Effect.ensuring(judge(credentials), leave)), scope)
+      if (++begun % withoutPause === 0 || beside.length > 0) yield* turnAfterStarted
     }
   })
 

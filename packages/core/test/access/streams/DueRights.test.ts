@@ -84,6 +84,30 @@ describe("rights that are due", () => {
     expect([due.take(), due.take(), due.take()].map(holdingsOf)).toStrictEqual([[failing], [other], undefined])
   })
 
+  it("are taken beside one of their kind, in its place", () => {
+    const due = dueRights(1)
+    const holdings = ["agent 1", "agent 2", "agent 3", "key", "agent 4"].map(aHolding)
+    for (const holding of holdings) due.add(holding, true)
+    const isAgent = ({ group }: DueGroup) => `${group}`.startsWith("agent")
+    const first = taken(due)
+    const beside = due.takeBeside(first, isAgent, 8)
+    expect([first, ...beside].map(({ group }) => group)).toStrictEqual(["agent 1", "agent 2", "agent 3"])
+    expect([due.take(), ...holdings.map((holding) => due.isUnderway(holding))]).toStrictEqual([undefined, true, true, true, false, false])
+    expect([due.leave(first, beside), ...holdings.map((holding) => due.isUnderway(holding))]).toStrictEqual([true, ...Array(5).fill(false)])
+    const next = taken(due)
+    expect([next.group, due.takeBeside(next, ({ group }) => group === "agent 4", 0), due.take()]).toStrictEqual(["key", [], undefined])
+  })
+
+  it("are judged alone if they could not be judged", () => {
+    const due = dueRights()
+    const holdings = ["first", "second"].map(aHolding)
+    for (const holding of holdings) {
+      holding.hasFailed = true
+      due.add(holding, true)
+    }
+    expect(due.takeBeside(taken(due), () => true, 8)).toStrictEqual([])
+  })
+
   it("are judged although changes of others do not end", () => {
     const due = dueRights(1)
     const old = aHolding("old")

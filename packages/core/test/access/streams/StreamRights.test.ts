@@ -1,8 +1,17 @@
 import { describe, it } from "@effect/vitest"
-import { type Actor, CurrentActor, publishRightsChange, type RightEnded, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
+import {
+  type Actor,
+  type CommonRenewal,
+  CurrentActor,
+  publishRightsChange,
+  type RightEnded,
+  rightTo,
+  sessionActor,
+  StreamRights
+} from "@atelier/core/access"
 import { DeploymentOptions, Entitlements, requireFeature } from "@atelier/core/deployment"
 import { EventBus, Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Deferred, Effect, Exit, Layer, Queue, Stream, TestClock } from "effect"
+import { Deferred, Effect, Either, Exit, Layer, Queue, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 import { aClock } from "../../aClock.js"
 import { turnsCounted } from "../../turnsCounted.js"
@@ -256,6 +265,87 @@ describe("the right to a stream", () => {
       expect(yield* messageOf(ended)).toBe("gone")
     }).pipe(Effect.provide(layer))
   )
+
+  describe("whose credential is renewed with others", () => {
+    /** Callers of one kind, and how many were renewed together each time. */
+    const callersOfOneKind = (count: number) =>
+      Effect.gen(function* () {
+        const state = { ends: new Set<string>(), fails: "", hangs: "", read: [] as Array<number>, alone: 0 }
+        const outcome = (actor: Actor): Either.Either<Actor, Unauthenticated> =>
+          state.ends.has(actor.apiKeyId ?? "") ? Either.left(new Unauthenticated({ message: "gone" })) : Either.right(actor)
+        const together: CommonRenewal = (actors) =>
+          Effect.suspend(() => {
+            state.read.push(actors.length)
+            return actors.some(({ apiKeyId }) => apiKeyId === state.fails)
+              ? Effect.dieMessage("the store is away")
+              : Effect.succeed(outcome)
+          })
+        const open = (name: string) =>
+          Effect.gen(function* () {
+            const actor: Actor = {
+              ...sessionActor({ userId, siteRoles: [], memberships: [] }),
+              apiKeyId: name,
+              credential: {
+                together,
+                renew: Effect.suspend(() => {
+                  state.alone++
+                  return state.fails === name ? Effect.dieMessage("the store is away") : outcome(actor)
+                })
+              }
+            }
+            const permission = Effect.suspend(() => (state.hangs === name ? Effect.never : Effect.void))
+            const [right] = yield* Effect.provideService(
+              rightTo("thing", () => permission),
+              CurrentActor,
+              actor
+            )
+            const ended = yield* Queue.unbounded<RightEnded>()
+            yield* Effect.flatMap(StreamRights, ({ hold }) => hold(right, (reason) => void ended.unsafeOffer(reason)))
+            return ended
+          })
+        const ended = yield* Effect.forEach(
+          Array.from({ length: count }, (_, index) => `key ${index}`),
+          open
+        )
+        return {
+          state,
+          endedOf: Effect.map(Effect.forEach(ended, size), (sizes) => sizes.flatMap((size, index) => (size > 0 ? [index] : [])))
+        }
+      })
+
+    it.scoped("are judged by one read, and end by themselves", () =>
+      Effect.gen(function* () {
+        const { endedOf, state } = yield* callersOfOneKind(40)
+        state.ends = new Set(["key 3", "key 39"])
+        yield* TestClock.adjust("22 seconds")
+        expect([state.read, state.alone, yield* endedOf]).toStrictEqual([[32, 8], 0, [3, 39]])
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("are judged alone after a judgement together has failed", () =>
+      Effect.gen(function* () {
+        const { endedOf, state } = yield* callersOfOneKind(5)
+        state.fails = "key 1"
+        state.ends = new Set(["key 3"])
+        yield* TestClock.adjust("24 seconds")
+        expect([state.read, yield* endedOf]).toStrictEqual([[5], [3]])
+        state.fails = ""
+        state.ends = new Set(["key 1"])
+        yield* TestClock.adjust("2 seconds")
+        expect(yield* endedOf).toStrictEqual([1, 3])
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("end although the permission of another does not answer", () =>
+      Effect.gen(function* () {
+        const { endedOf, state } = yield* callersOfOneKind(5)
+        state.hangs = "key 0"
+        state.ends = new Set(["key 4"])
+        yield* TestClock.adjust("30 seconds")
+        expect(yield* endedOf).toStrictEqual([4])
+      }).pipe(Effect.provide(layer))
+    )
+  })
 
   it.scoped("ends within 30 seconds without the event although the clock was set back", () =>
     Effect.gen(function* () {

@@ -1,6 +1,8 @@
+import { CurrentActor } from "@atelier/core/access"
 import { AgentSessions } from "@atelier/core/agents"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
+import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { aRunningAgent, aToken } from "../runningAgent.js"
 import { agentServices } from "../services.js"
@@ -16,6 +18,32 @@ for (const [name, database] of databases) {
         for (const token of [other.token, aToken(), "not a token"]) {
           const refused = yield* own.act(() => Effect.flip(renew(Redacted.make(token))))
           expect(refused._tag).toBe("Unauthenticated")
+        }
+      })
+    )
+
+    it.scoped("are renewed together, as each is alone", () =>
+      Effect.gen(function* () {
+        const agents = yield* Effect.all([aRunningAgent(), aRunningAgent(), aRunningAgent()])
+        const { authenticate, current } = yield* AgentSessions
+        const actors = yield* Effect.forEach(agents, ({ token }, index) => authenticate(Redacted.make(token), { ip: `10.0.0.${index}` }))
+        const [first, replaced, last] = agents
+        yield* aBuild(replaced, { status: "succeeded" })
+        const together = actors[0]?.credential?.together
+        const renewedOf = yield* together?.(actors) ?? Effect.dieMessage("they are renewed alone")
+        const renewed = actors.map(renewedOf)
+        expect(renewed.map(Either.isRight)).toStrictEqual([true, false, true])
+        for (const [index, { id }] of [
+          [0, first],
+          [2, last]
+        ] as const) {
+          const actor = Either.getOrThrow(renewed[index] ?? Either.left(undefined))
+          expect([actor.ip, actor.subject, actor.credential]).toStrictEqual([
+            `10.0.0.${index}`,
+            actors[index]?.subject,
+            actors[index]?.credential
+          ])
+          expect((yield* Effect.provideService(current, CurrentActor, actor)).agent_id).toBe(id)
         }
       })
     )
