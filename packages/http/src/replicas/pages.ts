@@ -22,8 +22,8 @@ import { upgrade } from "../sockets/upgrade.js"
 import type { Connection } from "../sockets/Connection.js"
 import { type Options, runSocket } from "../sockets/WebSockets.js"
 import { Passes, type PassTarget } from "./Passes.js"
-import { passOn, socketStream } from "./socketStream.js"
-import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath } from "./wire.js"
+import { passOn, socketStream } from "../sockets/socketStream.js"
+import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath, termsOf } from "./wire.js"
 
 const { RelayFrame } = Protocol
 
@@ -36,7 +36,7 @@ const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, re
 /** Passes bytes on in both directions, until the other process closes the socket. */
 const passedOn = (connection: Connection, stream: AgentStream) => {
   if (stream.direct === undefined) return passedByEffects(connection, stream)
-  const { direct, flush, receiving } = socketStream(connection)
+  const { direct, flush, receiving } = socketStream(connection, termsOf(connection))
   const target = stream.direct
   const broken = Effect.async<never, CloseSocket>((resume) => {
     const over = ({ message }: Error): void => resume(Effect.fail(new CloseSocket({ code: 1011, reason: message })))

@@ -5,8 +5,8 @@ import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { heartbeatScoped } from "../sockets/heartbeat.js"
 import { open } from "../sockets/Connection.js"
 import { makeConnect } from "./connectProcess.js"
-import { asAgentStream, socketStream } from "./socketStream.js"
-import { streamsPath } from "./wire.js"
+import { asAgentStream, socketStream } from "../sockets/socketStream.js"
+import { streamsPath, termsOf } from "./wire.js"
 
 export const layer = Layer.effect(
   ReplicaStreams,
@@ -21,7 +21,7 @@ export const layer = Layer.effect(
           const connection = open(webSocket, { isStream: true }, () => undefined, socket, { isHidden })
           webSocket.resume()
           yield* heartbeatScoped(heartbeats, webSocket)
-          const { direct, flush, receiving } = socketStream(connection)
+          const { direct, flush, receiving } = socketStream(connection, termsOf(connection))
           yield* Effect.addFinalizer(() => Effect.sync(flush))
           yield* Effect.forkScoped(Effect.ignore(receiving))
           return asAgentStream(direct)

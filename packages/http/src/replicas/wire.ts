@@ -1,4 +1,7 @@
 /** What both sides of a stream between two processes know. */
+import { AgentUnreachable } from "@atelier/core/network"
+import type { Connection } from "../sockets/Connection.js"
+import type { Terms } from "../sockets/socketStream.js"
 
 /** Where a process takes streams from others, below its own address. */
 export const streamsPath = "/internal/replicas/streams"
@@ -20,6 +23,11 @@ export const requestHeader = "x-replica-request"
 
 /** The text message that stands for the end of a stream: nothing more is written in its direction. */
 export const ended = "end"
+
+const silent = new AgentUnreachable({ message: "The other process of the service takes too long to receive." })
+
+/** How streams between two processes end, and for how long they wait. */
+export const termsOf = ({ tell }: Pick<Connection, "tell">): Terms => ({ finish: () => tell(ended), onText: () => null, silent })
 
 /** Bytes of a message. */
 export const maximumMessage = 1024 * 1024

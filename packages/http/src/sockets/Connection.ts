@@ -3,7 +3,7 @@ import { binaryFrames, payloadsOf, takeBinary, writeTogether } from "@atelier/ag
 import { type Duration, Effect, Exit, Mailbox, Stream } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
-import { givesBackFrom, mayKeep } from "../server/connection/LentBody.js"
+import { mayKeep } from "../server/connection/LentBody.js"
 import { SocketClosed } from "./closing.js"
 import { arrived } from "./heartbeat.js"
 import { readLent } from "./lentReads.js"
@@ -29,8 +29,6 @@ export interface Connection {
   readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
   /** Has the client wait, or go on. For `listen`. */
   readonly pause: (isPaused: boolean) => void
-  /** Returns what to call once `send` has sent bytes, which gives lent memory back. Undefined where the host's connection may keep them. */
-  readonly givesBack: (bytes: Uint8Array) => (() => void) | undefined
   /** Ends the handler, and closes the socket as if the handler had ended so. */
   readonly end: (exit: Exit.Exit<void, unknown>) => void
 }
@@ -147,7 +145,6 @@ export const open = (
       writeTogether(connection, payloadsOf(binaryFrames(lasting, client !== undefined).frames), sent)
     },
     tell: (text) => webSocket.send(text),
-    givesBack: (bytes) => (connection === undefined ? undefined : givesBackFrom(connection)(bytes)),
     end,
     pause: (isPaused) => {
       if (isPaused) webSocket.pause()

@@ -55,15 +55,15 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | Scope.Scope>
 
     /**
-     * Upgrades a request and begins what its WebSocket carries, with the right that is kept, in a scope that closes when the socket ends: by `end` of the connection, or as
-     * with `serve`. The request ends before.
+     * Prepares what a request's WebSocket is to carry, which may refuse the request, then upgrades it and begins that, with the right that is kept. Both happen in a scope
+     * that closes when the socket ends: by `end` of the connection, or as with `serve`. The request ends before.
      */
-    readonly attach: <E>(
+    readonly attach: <E, F, R>(
       request: HttpServerRequest.HttpServerRequest,
       right: StreamRight,
-      begin: (connection: Connection, held: HeldRight) => Effect.Effect<void, E, Scope.Scope>,
+      prepare: Effect.Effect<(connection: Connection, held: HeldRight) => Effect.Effect<void, E, Scope.Scope>, F, R>,
       options?: Options
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, F, FeedRuntime | Exclude<R, Scope.Scope>>
 
     /**
      * Upgrades a request and sends values until there are no more. The socket ends as with `serve`, and the request before it: an open socket takes no fiber while it
@@ -110,7 +110,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             tell(socket, begun, telling, house, runtime, options)
             return HttpServerResponse.empty()
           }),
-        attach: (request, right, begin, options = {}) =>
+        attach: (request, right, prepare, options = {}) =>
           Effect.gen(function* () {
             const refusal = refuseHandshake(request, options.origins ?? [], cors.origins)
             if (refusal !== undefined) return refusal
@@ -123,8 +123,9 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
                     Scope.extend(scope),
                     restore
                   )
-                  const socket = Either.isRight(held) ? yield* upgraded(request, options) : undefined
-                  if (Either.isLeft(held) || socket === undefined) {
+                  const begin = Either.isRight(held) ? yield* restore(Scope.extend(prepare, scope)) : undefined
+                  const socket = begin === undefined ? undefined : yield* upgraded(request, options)
+                  if (Either.isLeft(held) || begin === undefined || socket === undefined) {
                     yield* Scope.close(scope, Exit.void)
                     return Either.isLeft(held) ? held.left : notUpgraded
                   }

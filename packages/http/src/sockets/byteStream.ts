@@ -2,16 +2,14 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { makePauses, type Transport, TransportError } from "@atelier/agent-protocol"
 import type { HeldRight, StreamRight } from "@atelier/core/access"
-import { Cause, Effect, Exit, type Scope, Stream } from "effect"
+import { Cause, Effect, Exit, type Scope } from "effect"
 import { endOfTurn } from "../server/codec/endOfTurn.js"
 import { CloseSocket, SocketClosed } from "./closing.js"
 import type { Connection } from "./Connection.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
-/** The connection of a session, or the bytes of a stream without one. */
-export interface ByteSocket extends Transport, Pick<Connection, "givesBack"> {
-  /** The client's bytes, with back-pressure, in place of `receive`. */
-  readonly incoming: Stream.Stream<Uint8Array, TransportError>
+/** The connection of a session. */
+export interface ByteSocket extends Transport {
   /** Ends the handler, and closes the socket as if the handler had ended so. */
   readonly end: (exit: Exit.Exit<void, unknown>) => void
 }
@@ -22,7 +20,7 @@ const broken = (cause: unknown) => new TransportError({ cause })
 
 /** The stream of bytes that binary messages of a connection carry. A text message closes with 1003. */
 const byteSocketOf = (connection: Connection): ByteSocket => {
-  const { end, givesBack, listen, send, write } = connection
+  const { end, listen, send, write } = connection
   let hasIntruded = false
   const pausesAfter = makePauses()
   const pausesTurnAfter = makePauses(0)
@@ -41,17 +39,9 @@ const byteSocketOf = (connection: Connection): ByteSocket => {
       (exit) => ended(Exit.mapError(exit, broken))
     )
   return {
-    // Made when it is read: one that is kept takes 3 KB
-    incoming: Stream.suspend(() =>
-      Stream.mapEffect(connection.messages, (message) => {
-        const bytes = bytesOf(message)
-        return bytes === undefined ? Effect.fail(textMessage) : Effect.succeed(bytes)
-      }).pipe(Stream.mapError(broken))
-    ),
     listen: listening,
     receive: (take) => Effect.async((resume) => listening(take, resume)),
     end,
-    givesBack,
     // What is sent until the end of the turn needs one write to the connection
     send: (bytes) => Effect.flatMap(Effect.mapError(send(bytes), broken), () => (pausesAfter(bytes.length) ? endOfTurn : Effect.void)),
     soon: (run) => void setImmediate(run),
@@ -102,5 +92,10 @@ export const attachByteStream = <E>(
   begin: (socket: ByteSocket, held: HeldRight) => Effect.Effect<void, E, Scope.Scope>
 ) =>
   Effect.flatMap(WebSockets, ({ attach }) =>
-    attach(request, right, (connection, held) => begin(byteSocketOf(connection), held), byteStream)
+    attach(
+      request,
+      right,
+      Effect.succeed((connection: Connection, held: HeldRight) => begin(byteSocketOf(connection), held)),
+      byteStream
+    )
   )

@@ -1,11 +1,12 @@
 /** Writes to a stream between two processes, as its connection gets them. */
 import { Loans } from "@atelier/agent-protocol"
 import { AgentUnreachable } from "@atelier/core/network"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber } from "effect"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { asAgentStream, passOn, socketStream } from "../../src/replicas/socketStream.js"
+import { termsOf } from "../../src/replicas/wire.js"
 import { SocketClosed } from "../../src/sockets/closing.js"
+import { asAgentStream, passOn, socketStream } from "../../src/sockets/socketStream.js"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -14,21 +15,18 @@ const aConnection = () => {
   const written: Array<string> = []
   const unsent: Array<(error?: SocketClosed) => void> = []
   let refusal: SocketClosed | undefined
-  const stream = socketStream({
-    write: (pieces, done) => {
-      if (refusal !== undefined) return done(refusal)
-      written.push(pieces.map((piece) => (piece.length > 100 ? String(piece.length) : Buffer.from(piece).toString())).join("+"))
-      unsent.push(done)
+  const stream = socketStream(
+    {
+      write: (pieces, done) => {
+        if (refusal !== undefined) return done(refusal)
+        written.push(pieces.map((piece) => (piece.length > 100 ? String(piece.length) : Buffer.from(piece).toString())).join("+"))
+        unsent.push(done)
+      },
+      listen: () => undefined,
+      pause: () => undefined
     },
-    tell: (text) => void written.push(`(${text})`),
-    send: () => Effect.void,
-    messages: Stream.never,
-    listen: () => undefined,
-    receive: () => Effect.never,
-    pause: () => undefined,
-    givesBack: () => undefined,
-    end: () => undefined
-  })
+    termsOf({ tell: (text) => void written.push(`(${text})`) })
+  )
   return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error), refuse: (why: SocketClosed) => (refusal = why) }
 }
 

@@ -1,6 +1,6 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import { Session, type Transport } from "@atelier/agent-protocol"
+import { Session, type Transport, type TransportError } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { NotFound, StoreUnavailable, Uuid } from "@atelier/core/platform"
@@ -42,6 +42,19 @@ class Api extends HttpApi.make("sockets")
 
 const Item = Schema.Struct({ value: Schema.Number, parent: NullableUuid })
 const item = (value: number) => ({ value, parent: null })
+
+/** The client's bytes until its end. */
+const bytesFrom = ({ receive }: ByteSocket) =>
+  Stream.asyncPush<Uint8Array, TransportError>(
+    (emit) =>
+      Effect.forkScoped(
+        Effect.matchCause(
+          receive((bytes) => void emit.single(bytes)),
+          { onFailure: emit.halt, onSuccess: emit.end }
+        )
+      ),
+    { bufferSize: "unbounded" }
+  )
 
 interface Behaviour {
   readonly items?: Stream.Stream<{ readonly value: number; readonly parent: Uuid.Uuid | null }, NotFound>
@@ -426,7 +439,7 @@ describe("a byte stream", () => {
   it.scopedLive("has no borders, ends with 1000 and answers in kind", () =>
     Effect.gen(function* () {
       const { ws } = yield* start({
-        bytes: ({ incoming, send }) => Stream.runForEach(incoming, (bytes) => send(bytes.map((byte) => byte + 1)))
+        bytes: (socket) => Stream.runForEach(bytesFrom(socket), (bytes) => socket.send(bytes.map((byte) => byte + 1)))
       })
       const { closed, messages, opened, socket } = yield* client(`${ws}/api/v2/bytes`, { headers })
       yield* opened
@@ -446,8 +459,8 @@ describe("a byte stream", () => {
     Effect.gen(function* () {
       const received = yield* Deferred.make<number>()
       const { ws } = yield* start({
-        bytes: ({ incoming }) =>
-          Stream.runFold(incoming, 0, (sum, bytes) => sum + bytes.length).pipe(
+        bytes: (socket) =>
+          Stream.runFold(bytesFrom(socket), 0, (sum, bytes) => sum + bytes.length).pipe(
             Effect.flatMap((sum) => Deferred.succeed(received, sum)),
             Effect.asVoid
           )
@@ -464,8 +477,8 @@ describe("a byte stream", () => {
     Effect.gen(function* () {
       const outcome = yield* Deferred.make<string>()
       const { ws } = yield* start({
-        bytes: ({ incoming }) =>
-          Stream.runDrain(incoming).pipe(
+        bytes: (socket) =>
+          Stream.runDrain(bytesFrom(socket)).pipe(
             Effect.matchEffect({
               onFailure: ({ message }) => Deferred.succeed(outcome, message),
               onSuccess: () => Deferred.succeed(outcome, "ended")
@@ -486,7 +499,7 @@ describe("a byte stream", () => {
       const logger = Logger.make(({ logLevel, message }) => void logged.push(`${logLevel.label} ${String(message)}`))
       const ended = yield* Queue.unbounded<void>()
       const sending = ({ send }: ByteSocket) => Effect.forever(send(new Uint8Array(65_536)))
-      const reading = ({ incoming, send }: ByteSocket) => Effect.zipRight(send(new Uint8Array(1)), Stream.runDrain(incoming))
+      const reading = (socket: ByteSocket) => Effect.zipRight(socket.send(new Uint8Array(1)), Stream.runDrain(bytesFrom(socket)))
       for (const behaviour of [sending, reading]) {
         const bytes = (socket: ByteSocket) => Effect.ensuring(behaviour(socket), ended.offer(undefined))
         const { dispose, ws } = yield* start({ bytes }, { logger })
@@ -502,7 +515,7 @@ describe("a byte stream", () => {
 
   it.scopedLive("closes with 1003 on text and with 1011 on failure", () =>
     Effect.gen(function* () {
-      const reading = yield* start({ bytes: ({ incoming }) => Stream.runDrain(incoming) })
+      const reading = yield* start({ bytes: (socket) => Stream.runDrain(bytesFrom(socket)) })
       const texting = yield* client(`${reading.ws}/api/v2/bytes`, { headers })
       yield* texting.opened
       texting.socket.send("text")
@@ -519,9 +532,9 @@ describe("a byte stream", () => {
       const go = yield* Deferred.make<void>()
       const done = yield* Deferred.make<number>()
       const { ws } = yield* start({
-        bytes: ({ incoming }) =>
+        bytes: (socket) =>
           Deferred.await(go).pipe(
-            Effect.zipRight(Stream.runFold(incoming, 0, (sum, bytes) => sum + bytes.length)),
+            Effect.zipRight(Stream.runFold(bytesFrom(socket), 0, (sum, bytes) => sum + bytes.length)),
             Effect.flatMap((sum) => Deferred.succeed(done, sum)),
             Effect.asVoid
           )
@@ -589,6 +602,29 @@ describe("a client that answers no pings", () => {
 })
 
 describe("a socket that is attached", () => {
+  it.scopedLive("ends what was prepared where that refuses the request, and with the socket", () =>
+    Effect.gen(function* () {
+      const ended: Array<string> = []
+      const prepared = (name: string) => Effect.addFinalizer(() => Effect.sync(() => ended.push(name)))
+      const isEnded = yield* Deferred.make<void>()
+      const { ws } = yield* start({
+        answer: (request) =>
+          Effect.gen(function* () {
+            const { attach } = yield* WebSockets
+            const refused = yield* Effect.exit(attach(request, anyRight, Effect.zipRight(prepared("refused"), Effect.fail("no"))))
+            expect({ ended, refused }).toStrictEqual({ ended: ["refused"], refused: Exit.fail("no") })
+            const prepare = Effect.as(prepared("served"), ({ end }: Connection) => Effect.sync(() => end(Exit.void)))
+            const closed = Effect.addFinalizer(() => Deferred.succeed(isEnded, undefined))
+            return yield* Effect.orDie(attach(request, anyRight, Effect.zipRight(closed, prepare)))
+          })
+      })
+      const { closed } = yield* client(`${ws}/api/v2/raw`)
+      expect((yield* closed).code).toBe(1000)
+      yield* Deferred.await(isEnded)
+      expect(ended).toStrictEqual(["refused", "served"])
+    })
+  )
+
   it.scopedLive("leaves its right where the upgrade fails", () =>
     Effect.gen(function* () {
       const refusals = yield* Deferred.make<number>()
@@ -603,7 +639,14 @@ describe("a socket that is attached", () => {
             const { attach } = yield* WebSockets
             const { begin } = yield* StreamRights
             const { streamsPerCaller } = yield* DeploymentOptions
-            const exit = yield* Effect.exit(attach(request, anyRight, () => Effect.void, { headers }))
+            const exit = yield* Effect.exit(
+              attach(
+                request,
+                anyRight,
+                Effect.succeed(() => Effect.void),
+                { headers }
+              )
+            )
             expect(Exit.isFailure(exit)).toBe(true)
             const begun = Array.from({ length: streamsPerCaller }, () => begin(anyRight, () => undefined))
             for (const leave of begun) if (typeof leave === "function") leave()

@@ -15,16 +15,14 @@ import * as contract from "../../contract/agents/terminals.js"
 import { queryOf } from "../../pages/PageOptions.js"
 import { callInfo, CurrentRequest } from "../../server/request/CurrentRequest.js"
 import { Settings } from "../../server/request/Settings.js"
-import { lost, passage } from "../../sockets/agentPassage.js"
-import { byteStreamSocket } from "../../sockets/byteStream.js"
+import { beginPassage, lost, passageOptions } from "../../sockets/agentPassage.js"
 import { CloseSocket } from "../../sockets/closing.js"
+import type { Connection } from "../../sockets/Connection.js"
+import { WebSockets } from "../../sockets/WebSockets.js"
 import * as Handlers from "../Handlers.js"
 
 /** Bytes of a terminal's command, and of the names around it. */
 const maximumText = 8 * 1024
-
-/** How long a client may take to accept a part of the output, as its user's machine may sleep. */
-const sendWithin = "60 seconds"
 
 interface Asked {
   readonly reconnect: string
@@ -113,7 +111,8 @@ export const terminals = Handlers.group(contract.terminals, (handlers) =>
     const open = handlers.handle("openTerminal", ({ path, request, urlParams }) =>
       Effect.gen(function* () {
         const actor = yield* callerOf(request, path.workspaceagent)
-        const { visit } = yield* CurrentRequest
+        const asked = yield* CurrentRequest
+        const { visit } = asked
         const [granted, agent] = yield* access.openTerminal(path.workspaceagent).pipe(
           Effect.tapError(() => noteRefusal(path.workspaceagent)),
           Effect.provideService(CurrentActor, actor)
@@ -123,22 +122,18 @@ export const terminals = Handlers.group(contract.terminals, (handlers) =>
         const issued = yield* tokens.issue(signed, agent, actor)
         const isSecure = visit?.place.isSecure ?? cookies.secure
         const cookie = issued && tokenCookie(names.signedAppCookie, issued, { path: signed.base_path, isSecure })
-        return yield* byteStreamSocket(
-          request,
-          rightThrough(visit, granted),
-          (socket): Effect.Effect<void, unknown> =>
-            Effect.gen(function* () {
-              yield* Effect.provideService(visits.begin(agent, 101), CurrentActor, actor)
-              const stream = yield* Effect.mapError(dialed(agent, init), (error) => (error._tag === "CloseSocket" ? error : lost(error)))
-              yield* passage(socket, stream)
-            }).pipe(Effect.scoped),
-          {
-            origins: [new URL(accessUrl).host],
-            pingEvery: "15 seconds",
-            sendWithin,
-            ...(cookie === undefined ? {} : { headers: { "set-cookie": cookie } })
-          }
-        )
+        const { attach } = yield* WebSockets
+        const begin = (connection: Connection) =>
+          Effect.gen(function* () {
+            yield* Effect.provideService(visits.begin(agent, 101), CurrentActor, actor)
+            const dialing = Effect.mapError(dialed(agent, init), (error) => (error._tag === "CloseSocket" ? error : lost(error)))
+            yield* beginPassage(connection, yield* Effect.provideService(dialing, CurrentRequest, asked))
+          })
+        return yield* attach(request, rightThrough(visit, granted), Effect.succeed(begin), {
+          ...passageOptions,
+          origins: [new URL(accessUrl).host],
+          ...(cookie === undefined ? {} : { headers: { "set-cookie": cookie } })
+        })
       })
     )
 
@@ -147,17 +142,15 @@ export const terminals = Handlers.group(contract.terminals, (handlers) =>
         yield* tunnels.refuseBrowserOnly
         const actor = yield* CurrentActor
         const [right, target] = yield* access.openPort(path.workspaceagent, port)
-        return yield* byteStreamSocket(
-          request,
-          right,
-          (socket): Effect.Effect<void, unknown> =>
-            Effect.gen(function* () {
-              yield* Effect.provideService(visits.log(target, 101), CurrentActor, actor)
-              const stream = yield* Effect.mapError(dial({ ...target, port }), lost)
-              yield* passage(socket, stream)
-            }).pipe(Effect.scoped),
-          { pingEvery: "15 seconds", sendWithin }
-        )
+        const asked = yield* CurrentRequest
+        const { attach } = yield* WebSockets
+        const begin = (connection: Connection) =>
+          Effect.gen(function* () {
+            yield* Effect.provideService(visits.log(target, 101), CurrentActor, actor)
+            const dialing = Effect.mapError(dial({ ...target, port }), lost)
+            yield* beginPassage(connection, yield* Effect.provideService(dialing, CurrentRequest, asked))
+          })
+        return yield* attach(request, right, Effect.succeed(begin), passageOptions)
       })
     )
 

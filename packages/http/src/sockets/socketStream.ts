@@ -1,27 +1,36 @@
-/** The bytes of a stream between two processes, as a WebSocket carries them. agents-and-apps.md §17. */
+/** A stream of bytes by callbacks, as a WebSocket carries it. */
 import { Loans } from "@atelier/agent-protocol"
 import { type AgentStream, AgentUnreachable, type DirectStream } from "@atelier/core/network"
-import { Effect, Option } from "effect"
-import type { SocketClosed } from "../sockets/closing.js"
-import type { Connection } from "../sockets/Connection.js"
-import { ended } from "./wire.js"
+import { Effect, type Exit, Option } from "effect"
+import type { SocketClosed } from "./closing.js"
+import type { Connection } from "./Connection.js"
 
-/** Bytes that wait to be read above which the other process has to wait. */
+/** Bytes that wait to be read above which the other side has to wait. */
 const maximumWaiting = 1024 * 1024
 
-/** Milliseconds that the other process may take to accept bytes. */
+/** Milliseconds that the other side may take to accept bytes: its user's machine may sleep. */
 const sendWithin = 60_000
 
-/** The other side closes without the end of the stream when the service there ends. */
+/** The socket has closed before the end of the stream. */
 const interrupted = new AgentUnreachable({ message: "The stream to the workspace's agent was interrupted." })
 
-const silent = new AgentUnreachable({ message: "The other process of the service takes too long to receive." })
+/** What the two sides of a socket have agreed on. */
+export interface Terms {
+  /** Why a writer fails whose bytes are not accepted in time. */
+  readonly silent: AgentUnreachable
+  /** Takes a text message, and returns how the stream ends with it: null for its proper end. */
+  readonly onText: () => null | AgentUnreachable
+  /** Tells that nothing more will be written, after all that was. */
+  readonly finish: () => void
+}
 
 export interface SocketStream {
   readonly direct: DirectStream
   /** Sends what was written. Otherwise it leaves at the end of the turn. */
   readonly flush: () => void
-  /** Receives until the socket closes. To be run once. */
+  /** Receives until the socket closes, and calls `closed` then. To be called once, or `receiving` to be run. */
+  readonly receive: (closed: (exit: Exit.Exit<void, SocketClosed>) => void) => void
+  /** Does the same as an effect. */
   readonly receiving: Effect.Effect<void, SocketClosed>
 }
 
@@ -44,7 +53,7 @@ const smallBytes = 16 * 1024
 const maximumUnsent = 256 * 1024
 
 /** Gathers bytes until the end of a turn, or until there are enough for a write of their own. */
-const gathering = (write: Connection["write"]) => {
+const gathering = (write: Connection["write"], silent: AgentUnreachable) => {
   let pieces: Array<Uint8Array> = []
   let size = 0
   let leaving: Array<() => void> = []
@@ -109,9 +118,12 @@ const gathering = (write: Connection["write"]) => {
   }
 }
 
-/** A connection's binary messages as a stream, until it says that they have ended. */
-export const socketStream = ({ pause, receive, tell, write }: Connection): SocketStream => {
-  const writer = gathering(write)
+/** The binary messages of a connection as a stream, until a text message. */
+export const socketStream = (
+  { listen, pause, write }: Pick<Connection, "listen" | "pause" | "write">,
+  { finish, onText, silent }: Terms
+): SocketStream => {
+  const writer = gathering(write, silent)
   let waiting: Array<Uint8Array> = []
   let size = 0
   let isPaused = false
@@ -132,15 +144,20 @@ export const socketStream = ({ pause, receive, tell, write }: Connection): Socke
     isPaused = isFull
     pause(isFull)
   }
-  const receiving = receive((message) => {
+  const arrive = (message: string | Uint8Array): void => {
     if (last !== undefined) return
-    if (typeof message === "string") return end(null)
+    if (typeof message === "string") return end(onText())
     if (message.length === 0) return
     waiting.push(message)
     size += message.length
     hold()
     wake()
-  })
+  }
+  const receive: SocketStream["receive"] = (closed) =>
+    listen(arrive, (exit) => {
+      closed(exit)
+      end(interrupted)
+    })
   return {
     direct: {
       take: (ready) => {
@@ -159,12 +176,13 @@ export const socketStream = ({ pause, receive, tell, write }: Connection): Socke
       },
       finish: () => {
         writer.flush()
-        tell(ended)
+        finish()
       }
     },
     flush: writer.flush,
+    receive,
     receiving: Effect.ensuring(
-      receiving,
+      Effect.async<void, SocketClosed>((resume) => receive(resume)),
       Effect.sync(() => end(interrupted))
     )
   }
