@@ -1,4 +1,4 @@
-import { Context, Data, Effect, type Exit, Option } from "effect"
+import { Context, Effect, type Exit, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
@@ -9,9 +9,8 @@ import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Gone, Invalid, NotAllowed, type NotFound, type Conflict } from "../platform/Errors.js"
-import { EventBus, listen } from "../platform/events/EventBus.js"
 import type { Page } from "../platform/lists/Pagination.js"
-import { following, makeSharedReads } from "../platform/events/SharedReads.js"
+import { makeSharedReads, type SharedReads, source } from "../platform/events/SharedReads.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
@@ -87,7 +86,6 @@ export interface WorkspacesService {
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
-  const bus = yield* EventBus
   const organizations = yield* Organizations
   const groups = yield* GroupRepository
   const templates = yield* TemplateRepository
@@ -106,15 +104,14 @@ const make = Effect.gen(function* () {
    * A change during a read makes the view be read once more. Changes without an event, such as that of a schedule, show at the next
    * recheck.
    */
-  const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed, every) =>
-    Effect.gen(function* () {
-      yield* listen(workspaceEvents(owner_id), (delivery) => {
-        if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed()
-      })
-      yield* listen(activeVersionChanges(template_id), changed)
-      yield* every(recheck, changed)
-    }).pipe(Effect.provideService(EventBus, bus))
-  )
+  const watched = yield* makeSharedReads<WatchedWorkspace>({
+    nameOf: ({ id, owner_id, template_id }) => `${id} ${owner_id} ${template_id}`,
+    sourcesOf: ({ owner_id, template_id }) => [
+      source(workspaceEvents(owner_id), ({ workspace_id }, { id }) => workspace_id === id),
+      source(activeVersionChanges(template_id))
+    ],
+    every: recheck
+  })
 
   const { filterOf } = searchFilter({ organizations, templates, owners, groups })
 
@@ -175,17 +172,17 @@ const make = Effect.gen(function* () {
 
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () => readable(id))
-      const values = following(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
-        const load = () =>
-          Effect.gen(function* () {
-            const workspace = yield* shared.once("details", repository.details(id))
-            const seen = yield* visibleWorkspace(workspace)
-            // Owners see more of their workspaces than others do
-            return yield* shared.once(right.actor.userId === owner_id ? "owner's view" : "view", viewOf(seen))
-          }).pipe(Effect.provideService(CurrentActor, right.actor))
+      const load = (shared: SharedReads) =>
+        Effect.gen(function* () {
+          const workspace = yield* shared.once("details", repository.details(id))
+          const seen = yield* visibleWorkspace(workspace)
+          // Owners see more of their workspaces than others do
+          return yield* shared.once(right.actor.userId === owner_id ? "owner's view" : "view", viewOf(seen))
+        }).pipe(Effect.provideService(CurrentActor, right.actor))
+      const values = watched({ id, owner_id, template_id }, (shared) => ({
         // Made for each pull: it would take 1 KB of each watcher that waits
-        return { pull: Effect.suspend(() => Effect.map(Effect.exit(load()), (view) => Option.some([view]))) }
-      })
+        pull: () => Effect.map(Effect.exit(load(shared)), (view) => Option.some([view]))
+      }))
       return { right, values }
     })
   }

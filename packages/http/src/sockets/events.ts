@@ -117,7 +117,7 @@ const live =
       if (isOver) return
       isOver = true
       stop()
-      rest()
+      pings.cancel()
       leave()
       begun.leave()
       told()
@@ -131,7 +131,7 @@ const live =
       })
     )
     // A client that has not taken what was there before needs no sign of life
-    const rest = repeat(pingEvery, () => offer(frame({ type: "ping" })))
+    const pings = repeat(pingEvery, () => offer(frame({ type: "ping" })))
     begun.take((error) => finish(() => end(frame({ type: "error", error }))))
     if (!isOver) leave = onBegin(() => finish(() => end(undefined)))
     return () => finish(() => undefined)

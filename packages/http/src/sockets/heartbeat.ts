@@ -1,5 +1,5 @@
 /** Signs of life of the other side of a WebSocket. */
-import type { Alarms } from "@atelier/core/platform"
+import type { Alarm, Alarms } from "@atelier/core/platform"
 import { type Duration, Effect, type Scope } from "effect"
 import { WebSocket } from "ws"
 import type { Options } from "./WebSockets.js"
@@ -28,28 +28,28 @@ const beat = (
 ): (() => void) => {
   let pings = 0
   let isAsked = false
-  const rest = (): (() => void) => {
+  const rest = (): Alarm => {
     isAsked = false
     return alarms.set(pingEvery, ask)
   }
   const ask = (): void => {
     isAsked = true
-    cancel = alarms.set(pongWithin, () => {
-      if (webSocket.isPaused) cancel = rest()
+    alarm = alarms.set(pongWithin, () => {
+      if (webSocket.isPaused) alarm = rest()
       else lost()
     })
     if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
   }
   const onSign = (): void => {
     if (!isAsked) return
-    cancel()
-    cancel = rest()
+    alarm.cancel()
+    alarm = rest()
   }
-  let cancel = rest()
+  let alarm = rest()
   const signs = ["pong", "ping", "message", arrived] as const
   for (const sign of signs) webSocket.on(sign, onSign)
   return () => {
-    cancel()
+    alarm.cancel()
     for (const sign of signs) webSocket.off(sign, onSign)
   }
 }

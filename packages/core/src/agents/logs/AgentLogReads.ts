@@ -1,6 +1,6 @@
-import { Chunk, Data, Effect, Option, Stream, type Scope } from "effect"
+import { Chunk, Effect, Option, Stream } from "effect"
 import type * as Feed from "../../platform/events/Feed.js"
-import { following, type SharedReads } from "../../platform/events/SharedReads.js"
+import type { Things } from "../../platform/events/SharedReads.js"
 import type { AgentLog } from "./AgentLog.js"
 import type { AgentLogRepository } from "./AgentLogRepository.js"
 import type { AgentRepository } from "../AgentRepository.js"
@@ -11,18 +11,16 @@ import type { WorkspaceAgentId } from "../WorkspaceAgent.js"
 const pageSize = 1000
 
 /** The key of an agent's log events. */
-const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
-
-export type AgentKey = ReturnType<typeof keyOf>
+export interface AgentKey extends Pick<AgentWorkspace, "agent_id" | "owner_id" | "workspace_id"> {}
 
 interface Needs {
   readonly repository: AgentLogRepository["Type"]
-  readonly reads: (agent: AgentKey) => Effect.Effect<SharedReads, never, Scope.Scope>
+  readonly followed: Things<AgentKey>
   readonly agents: AgentRepository["Type"]
 }
 
 /** The lines of an agent that are stored, and those that come. */
-export const agentLogReads = ({ repository, reads, agents }: Needs) => {
+export const agentLogReads = ({ repository, followed, agents }: Needs) => {
   /** Lines behind an id, oldest first, in pages. */
   const pages = (id: WorkspaceAgentId, after: number): Stream.Stream<AgentLog> =>
     Stream.paginateChunkEffect(after, (cursor) =>
@@ -32,8 +30,8 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
       })
     )
 
-  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
-    following(reads(keyOf(agent)), (shared) => {
+  const batches = ({ agent_id, owner_id, workspace_id }: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
+    followed({ agent_id, owner_id, workspace_id }, (shared) => {
       let cursor = after
       let isFirst = true
       let isFull = false
@@ -41,8 +39,8 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
       /** The next lines behind the cursor. Full pages are followed by others at once. */
       const round: Feed.Pull<ReadonlyArray<AgentLog>> = Effect.gen(function* () {
         // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
-        const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
-        const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
+        const isLatest = yield* shared.once("is latest", agents.isLatest(agent_id))
+        const rows = yield* shared.once(`after ${cursor}`, repository.after(agent_id, cursor, pageSize))
         cursor = rows.at(-1)?.id ?? cursor
         isFull = rows.length === pageSize
         isLast = !isLatest && !isFull
@@ -50,7 +48,7 @@ export const agentLogReads = ({ repository, reads, agents }: Needs) => {
         isFirst = false
         return Option.some(isSent ? [rows] : [])
       })
-      return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : round)), hasMore: () => isFull || isLast }
+      return { pull: () => (isLast ? Effect.succeedNone : round), hasMore: () => isFull || isLast }
     })
 
   return { pages, batches }

@@ -3,10 +3,10 @@ import * as Access from "../../access/Access.js"
 import type { Entitled } from "../../access/streams/StreamRights.js"
 import { pictureViolation } from "../../platform/texts/Address.js"
 import { Invalid, TooLarge, type Forbidden, type NotFound } from "../../platform/Errors.js"
-import { EventBus, listen } from "../../platform/events/EventBus.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 import { LogLevel } from "../../platform/texts/LogLevel.js"
 import { makeLineTimes } from "../../platform/time/LineTimes.js"
-import { makeSharedReads } from "../../platform/events/SharedReads.js"
+import { makeSharedReads, source } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish } from "../../platform/store/Transactor.js"
 import { nextTurn } from "../../platform/background/Turns.js"
@@ -108,7 +108,6 @@ export interface AgentLogsService {
 
 const make = Effect.gen(function* () {
   const repository = yield* AgentLogRepository
-  const bus = yield* EventBus
   const agents = yield* AgentRepository
   const readers = yield* Agents
   const lineTimes = makeLineTimes()
@@ -163,17 +162,16 @@ const make = Effect.gen(function* () {
     })
 
   /** Checks whether the agent was replaced after each change that can replace it. */
-  const reads = yield* makeSharedReads((agent: AgentKey, changed, every) =>
-    Effect.gen(function* () {
-      yield* listen(agentLogs(agent.agent_id), changed)
-      yield* listen(workspaceEvents(agent.owner_id), (change) => {
-        if (change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)) changed()
-      })
-      yield* every(recheck, changed)
-    }).pipe(Effect.provideService(EventBus, bus))
-  )
+  const followed = yield* makeSharedReads<AgentKey>({
+    nameOf: ({ agent_id, owner_id, workspace_id }) => `${agent_id} ${owner_id} ${workspace_id}`,
+    sourcesOf: ({ agent_id, owner_id }) => [
+      source(agentLogs(agent_id)),
+      source(workspaceEvents(owner_id), (event, agent) => event.kind === "state_change" && event.workspace_id === agent.workspace_id)
+    ],
+    every: recheck
+  })
 
-  const { pages, batches } = agentLogReads({ repository, reads, agents })
+  const { pages, batches } = agentLogReads({ repository, followed, agents })
 
   return {
     addSource: Traced.fn("AgentLogs.addSource")(function* (

@@ -2,9 +2,9 @@ import { Context, Duration, Effect, Option, type Stream } from "effect"
 import * as Access from "../../access/Access.js"
 import type { Entitled } from "../../access/streams/StreamRights.js"
 import { Invalid, type Forbidden, type NotFound } from "../../platform/Errors.js"
-import { EventBus, listen } from "../../platform/events/EventBus.js"
+import { EventBus } from "../../platform/events/EventBus.js"
 import * as Lru from "../../platform/collections/Lru.js"
-import { following, makeSharedReads } from "../../platform/events/SharedReads.js"
+import { makeSharedReads, source } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { agentMetadata, publishMetadataChange } from "../AgentEvents.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
@@ -116,27 +116,15 @@ const make = Effect.gen(function* () {
     })
 
   /** Watchers of an agent read in rounds of a second: in those that follow a change, and in every fifth. */
-  const reads = yield* makeSharedReads((id: WorkspaceAgentId, changed, every) =>
-    Effect.gen(function* () {
-      let hasChanged = false
-      let rounds = 0
-      yield* Effect.provideService(
-        listen(agentMetadata, (delivery) => {
-          hasChanged ||= delivery._tag === "Lost" || delivery.event.agent_ids.includes(id)
-        }),
-        EventBus,
-        bus
-      )
-      yield* every(interval, () => {
-        if (++rounds % roundsBetweenRefreshes !== 0 && !hasChanged) return
-        hasChanged = false
-        changed()
-      })
-    })
-  )
+  const ofAgent = yield* makeSharedReads<WorkspaceAgentId>({
+    nameOf: (id) => id,
+    sourcesOf: () => [source(agentMetadata, ({ agent_ids }, id) => agent_ids.includes(id))],
+    every: Duration.times(interval, roundsBetweenRefreshes),
+    rounds: roundsBetweenRefreshes
+  })
 
   const watched = (id: WorkspaceAgentId): Stream.Stream<ReadonlyArray<MetadataView>> =>
-    following(reads(id), (shared) => {
+    ofAgent(id, (shared) => {
       const isLatest = Effect.suspend(() => shared.once("is latest", agents.isLatest(id)))
       const rows = Effect.suspend(() => shared.once("rows", repository.ofAgent(id)))
       // The last values of a former build's agent no longer change
@@ -145,7 +133,7 @@ const make = Effect.gen(function* () {
         isLast = !latest
         return Option.some([found.map(viewAt(now))])
       })
-      return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : next)), hasMore: () => isLast }
+      return { pull: () => (isLast ? Effect.succeedNone : next), hasMore: () => isLast }
     })
 
   return {

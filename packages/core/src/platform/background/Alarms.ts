@@ -4,17 +4,52 @@ import * as Monotonic from "../time/Monotonic.js"
 import * as Background from "./Background.js"
 import { turnAfterStarted } from "./Turns.js"
 
-export interface Alarms {
-  /** Calls a function, which must not throw, once after a time; unless the function that it returns is called before. */
-  readonly set: (after: Duration.DurationInput, ring: () => void) => () => void
-  /** Calls a function, which must not throw, after each period until the function that it returns is called. */
-  readonly repeat: (period: Duration.DurationInput, ring: () => void) => () => void
+/** Calls a function later, once or after each period. */
+export interface Alarm {
+  /** The function is not called any more. */
+  cancel(): void
 }
 
-interface Alarm {
+export interface Alarms {
+  /** Calls a function, which must not throw, once after a time; unless the alarm is canceled before. */
+  readonly set: (after: Duration.DurationInput, ring: () => void) => Alarm
+  /** Calls a function, which must not throw, after each period until the alarm is canceled. */
+  readonly repeat: (period: Duration.DurationInput, ring: () => void) => Alarm
+}
+
+/** Alarms of one length, in the order of ringing. */
+type List = Set<SetAlarm>
+
+/** It is no closure: each open stream has several. */
+class SetAlarm implements Alarm {
   /** Milliseconds of a clock that only goes forward: one of the day may be set. */
-  readonly at: number
-  readonly ring: () => void
+  at = 0
+
+  constructor(
+    private readonly lists: Map<number, List>,
+    readonly length: number,
+    readonly ring: () => void,
+    readonly isRepeated: boolean
+  ) {}
+
+  add(now: number): void {
+    const { length, lists } = this
+    this.at = now + length
+    lists.set(length, (lists.get(length) ?? new Set()).add(this))
+  }
+
+  /** Answers whether it was set. */
+  remove(): boolean {
+    const { length, lists } = this
+    const list = lists.get(length)
+    const wasSet = list?.delete(this) === true
+    if (list?.size === 0) lists.delete(length)
+    return wasSet
+  }
+
+  cancel(): void {
+    this.remove()
+  }
 }
 
 /** Alarms that ring in one turn of the event loop: each may have a fiber read, and hundreds of streams that were opened together ring together. */
@@ -24,44 +59,35 @@ const atOnce = 16
 export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Effect.clock
   const current = (): number => Monotonic.of(clock)
-  /** By the time after which they ring, so that each list is in the order of ringing. */
-  const lists = new Map<number, Set<Alarm>>()
+  /** By the time after which they ring. */
+  const lists = new Map<number, List>()
   /** Opens when an alarm is set that rings before what is waited for. */
   const isEarlier = yield* Effect.makeLatch(false)
   let waitedFor = Number.POSITIVE_INFINITY
 
-  const remove = (length: number, alarm: Alarm): void => {
-    const list = lists.get(length)
-    list?.delete(alarm)
-    if (list?.size === 0) lists.delete(length)
-  }
-
-  const set: Alarms["set"] = (after, ring) => {
-    const length = Duration.toMillis(after)
-    const alarm = { at: current() + length, ring }
-    lists.set(length, (lists.get(length) ?? new Set()).add(alarm))
+  const add = (alarm: SetAlarm): Alarm => {
+    alarm.add(current())
     if (alarm.at < waitedFor) isEarlier.unsafeOpen()
-    return () => remove(length, alarm)
+    return alarm
   }
 
-  const dueAt = (now: number): Array<readonly [number, Alarm]> => {
-    const due: Array<readonly [number, Alarm]> = []
-    for (const [length, list] of lists) {
+  const dueAt = (now: number): Array<SetAlarm> => {
+    const due: Array<SetAlarm> = []
+    for (const list of lists.values()) {
       for (const alarm of list) {
         if (alarm.at > now) break
-        due.push([length, alarm])
+        due.push(alarm)
       }
     }
     return due
   }
 
   const ringDue = Effect.gen(function* () {
-    const due = dueAt(current())
-    for (const [index, [length, alarm]] of due.entries()) {
+    for (const [index, alarm] of dueAt(current()).entries()) {
       if (index > 0 && index % atOnce === 0) yield* turnAfterStarted
       // One alarm may have canceled another
-      if (lists.get(length)?.has(alarm) !== true) continue
-      remove(length, alarm)
+      if (!alarm.remove()) continue
+      if (alarm.isRepeated) add(alarm)
       alarm.ring()
     }
   })
@@ -82,15 +108,10 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
   // An alarm that throws is not set any more; those behind it ring in the next turn
   yield* Background.repeat("alarms", Effect.zipRight(ringDue, wait))
 
-  return {
-    set,
-    repeat: (period, ring) => {
-      const again = (): void => {
-        cancel = set(period, again)
-        ring()
-      }
-      let cancel = set(period, again)
-      return () => cancel()
-    }
-  }
+  const make =
+    (isRepeated: boolean): Alarms["set"] =>
+    (after, ring) =>
+      add(new SetAlarm(lists, Duration.toMillis(after), ring, isRepeated))
+
+  return { set: make(false), repeat: make(true) }
 })

@@ -9,15 +9,27 @@ import type { RuntimeFiber } from "effect/Fiber"
 /** Reads the values that are there, in their order; none is the end. It waits for no change. */
 export type Pull<A, E = never, R = never> = Effect.Effect<Option.Option<ReadonlyArray<A>>, E, R>
 
-/** A run of a feed. */
-export interface Run<A, E = never, R = never> {
-  /** Calls `ready` once when there may be values to pull, which may be at once. Returns how to wait no longer. */
-  readonly wait: (ready: () => void) => () => void
-  readonly pull: Pull<A, E, R>
+/** What waits for a feed. */
+export interface Waiter {
+  /** Called once when there may be values to pull. */
+  readonly wake: () => void
 }
 
-/** Begins a run, which ends with the scope. */
-type Open<A, E, R> = (scope: Scope.Scope) => Effect.Effect<Run<A, E, R>, never, R>
+/** A run of a feed. Runs are no closures: an idle follower has one for each change of its feed. */
+export interface Run<A, E = never, R = never> {
+  /** Begins the run, which lasts until `leave` is called, also if the beginning was interrupted. */
+  readonly begin: () => Effect.Effect<void, never, R>
+  /** Returns whether there may be values to pull now. If not, the waiter is woken later. */
+  readonly wait: (waiter: Waiter) => boolean
+  /** Waits no longer. */
+  readonly rest: () => void
+  readonly pull: () => Pull<A, E, R>
+  /** Ends the run. It may be called several times. */
+  readonly leave: () => void
+}
+
+/** Makes a run, which has not begun. */
+type Open<A, E, R> = () => Run<A, E, R>
 
 /** How each feed is opened. */
 const opens = new WeakMap<object, unknown>()
@@ -25,22 +37,14 @@ const opens = new WeakMap<object, unknown>()
 // A feed is opened by what it was made with, which has its types
 const openOf = <A, E, R>(stream: Stream.Stream<A, E, R>): Open<A, E, R> | undefined => opens.get(stream) as Open<A, E, R> | undefined
 
-const ignore = (): void => undefined
-
-/** Calls back at once. */
-const atOnce: Run<never>["wait"] = (ready) => {
-  ready()
-  return ignore
-}
-
-const waiting = <A, E, R>({ wait }: Run<A, E, R>): Effect.Effect<void> =>
+const waiting = <A, E, R>(run: Run<A, E, R>): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
-    const leave = wait(() => resume(Effect.void))
-    return Effect.sync(leave)
+    if (run.wait({ wake: () => resume(Effect.void) })) return resume(Effect.void)
+    return Effect.sync(() => run.rest())
   })
 
 /** Waits for the next values. */
-const next = <A, E, R>(run: Run<A, E, R>): Pull<A, E, R> => Effect.zipRight(waiting(run), run.pull)
+const next = <A, E, R>(run: Run<A, E, R>): Pull<A, E, R> => Effect.flatMap(waiting(run), () => run.pull())
 
 const streamed = <A, E, R>(run: Run<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.repeatEffectChunkOption(
@@ -56,7 +60,13 @@ const streamed = <A, E, R>(run: Run<A, E, R>): Stream.Stream<A, E, R> =>
 /** Makes a feed. Each of its runs opens it, and pulls in turns until a pull answers none. */
 export const make = <A, E, R>(open: Open<A, E, R>): Stream.Stream<A, E, R> => {
   // Made when it is run as a stream: the operators alone take 2 KB
-  const stream = Stream.suspend(() => Stream.unwrapScopedWith((scope) => Effect.map(open(scope), streamed)))
+  const stream = Stream.suspend(() =>
+    Stream.unwrapScopedWith((scope) => {
+      const run = open()
+      const ended = Effect.sync(() => run.leave())
+      return Effect.as(Effect.zipRight(Scope.addFinalizer(scope, ended), run.begin()), streamed(run))
+    })
+  )
   opens.set(stream, open)
   return stream
 }
@@ -68,95 +78,167 @@ const changed = <A, E, R, A2, E2, R2>(
   other: () => Stream.Stream<A2, E2, R | R2>
 ): Stream.Stream<A2, E2, R | R2> => {
   const open = openOf(stream)
-  return open === undefined ? other() : make<A2, E2, R | R2>((scope) => Effect.map(open(scope), change))
+  return open === undefined ? other() : make<A2, E2, R | R2>(() => change(open()))
 }
 
-// The changes of runs are made apart from their streams: a run would keep these, which take a third of a KB each
+/** A run that changes what another one pulls. */
+abstract class Changed<A, E, R, A2, E2, R2> implements Run<A2, E2, R | R2> {
+  constructor(protected readonly run: Run<A, E, R>) {}
 
-const mapping =
-  <A, B>(change: (value: A) => B) =>
-  <E, R>({ pull, wait }: Run<A, E, R>): Run<B, E, R> => ({
-    wait,
-    pull: Effect.map(
-      pull,
-      Option.map((values) => values.map(change))
+  begin(): Effect.Effect<void, never, R> {
+    return this.run.begin()
+  }
+
+  wait(waiter: Waiter): boolean {
+    return this.run.wait(waiter)
+  }
+
+  rest(): void {
+    this.run.rest()
+  }
+
+  abstract pull(): Pull<A2, E2, R | R2>
+
+  leave(): void {
+    this.run.leave()
+  }
+}
+
+class Mapped<A, E, R, B> extends Changed<A, E, R, B, E, never> {
+  constructor(
+    run: Run<A, E, R>,
+    private readonly change: (value: A) => B
+  ) {
+    super(run)
+  }
+
+  pull(): Pull<B, E, R> {
+    return Effect.map(
+      this.run.pull(),
+      Option.map((values) => values.map((value) => this.change(value)))
     )
-  })
+  }
+}
 
 export const map = <A, E, R, B>(stream: Stream.Stream<A, E, R>, change: (value: A) => B): Stream.Stream<B, E, R> =>
-  changed<A, E, R, B, E, R>(stream, mapping(change), () => Stream.map(stream, change))
+  changed<A, E, R, B, E, R>(
+    stream,
+    (run) => new Mapped(run, change),
+    () => Stream.map(stream, change)
+  )
 
-const mappingEffect =
-  <A, B, E2, R2>(change: (value: A) => Effect.Effect<B, E2, R2>) =>
-  <E, R>({ pull, wait }: Run<A, E, R>): Run<B, E | E2, R | R2> => {
-    // The values before one whose change fails are handed on first
-    let failure: Effect.Effect<never, E2> | undefined
-    const each = (values: ReadonlyArray<A>): Pull<B, E2, R2> =>
-      Effect.gen(function* () {
+class MappedEffect<A, E, R, B, E2, R2> extends Changed<A, E, R, B, E | E2, R2> {
+  /** The values before one whose change fails are handed on first. */
+  private failure: Effect.Effect<never, E2> | undefined = undefined
+
+  constructor(
+    run: Run<A, E, R>,
+    private readonly change: (value: A) => Effect.Effect<B, E2, R2>
+  ) {
+    super(run)
+  }
+
+  override wait(waiter: Waiter): boolean {
+    return this.failure !== undefined || super.wait(waiter)
+  }
+
+  pull(): Pull<B, E | E2, R | R2> {
+    return this.failure ?? Effect.flatMap(this.run.pull(), Option.match({ onNone: () => Effect.succeedNone, onSome: this.each }))
+  }
+
+  private get each(): (values: ReadonlyArray<A>) => Pull<B, E2, R2> {
+    return (values) =>
+      Effect.gen(this, function* () {
         const changed: Array<B> = []
         for (const value of values) {
-          const exit = yield* Effect.exit(change(value))
+          const exit = yield* Effect.exit(this.change(value))
           if (Exit.isFailure(exit)) {
-            failure = Effect.failCause(exit.cause)
-            if (changed.length === 0) return yield* failure
+            this.failure = Effect.failCause(exit.cause)
+            if (changed.length === 0) return yield* this.failure
             break
           }
           changed.push(exit.value)
         }
         return Option.some(changed)
       })
-    return {
-      wait: (ready) => (failure === undefined ? wait(ready) : atOnce(ready)),
-      pull: Effect.suspend(
-        (): Pull<B, E | E2, R | R2> => failure ?? Effect.flatMap(pull, Option.match({ onNone: () => Effect.succeedNone, onSome: each }))
-      )
-    }
   }
+}
 
 export const mapEffect = <A, E, R, B, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   change: (value: A) => Effect.Effect<B, E2, R2>
 ): Stream.Stream<B, E | E2, R | R2> =>
-  changed<A, E, R, B, E | E2, R2>(stream, mappingEffect(change), () => Stream.mapEffect(stream, change))
+  changed<A, E, R, B, E | E2, R2>(
+    stream,
+    (run) => new MappedEffect(run, change),
+    () => Stream.mapEffect(stream, change)
+  )
 
-const beginning =
-  <A>(first: A) =>
-  <E, R>({ pull, wait }: Run<A, E, R>): Run<A, E, R> => {
-    let isFirst = true
-    return {
-      wait: (ready) => (isFirst ? atOnce(ready) : wait(ready)),
-      pull: Effect.suspend(() => {
-        if (!isFirst) return pull
-        isFirst = false
-        return Effect.succeedSome([first])
-      })
-    }
+class Begun<A, E, R> extends Changed<A, E, R, A, E, never> {
+  private isFirst = true
+
+  constructor(
+    run: Run<A, E, R>,
+    private readonly first: A
+  ) {
+    super(run)
   }
+
+  override wait(waiter: Waiter): boolean {
+    return this.isFirst || super.wait(waiter)
+  }
+
+  pull(): Pull<A, E, R> {
+    if (!this.isFirst) return this.run.pull()
+    this.isFirst = false
+    return Effect.succeedSome([this.first])
+  }
+}
 
 /** The same values after a first one. */
 export const startWith = <A, E, R>(stream: Stream.Stream<A, E, R>, first: A): Stream.Stream<A, E, R> =>
-  changed<A, E, R, A, E, R>(stream, beginning(first), () => Stream.concat(Stream.succeed(first), stream))
+  changed<A, E, R, A, E, R>(
+    stream,
+    (run) => new Begun(run, first),
+    () => Stream.concat(Stream.succeed(first), stream)
+  )
 
-const ending =
-  <A, E, E2, R2>(last: (cause: Cause.Cause<E>) => Effect.Effect<A, E2, R2>) =>
-  <R>({ pull, wait }: Run<A, E, R>): Run<A, E2, R | R2> => {
-    let hasFailed = false
-    const failed = (cause: Cause.Cause<E>) => {
-      hasFailed = true
-      return Effect.map(last(cause), (value) => Option.some([value]))
-    }
-    return {
-      wait: (ready) => (hasFailed ? atOnce(ready) : wait(ready)),
-      pull: Effect.suspend(() => (hasFailed ? Effect.succeedNone : Effect.catchAllCause(pull, failed)))
-    }
+class Ended<A, E, R, E2, R2> extends Changed<A, E, R, A, E2, R2> {
+  private hasFailed = false
+
+  constructor(
+    run: Run<A, E, R>,
+    private readonly last: (cause: Cause.Cause<E>) => Effect.Effect<A, E2, R2>
+  ) {
+    super(run)
   }
+
+  override wait(waiter: Waiter): boolean {
+    return this.hasFailed || super.wait(waiter)
+  }
+
+  pull(): Pull<A, E2, R | R2> {
+    if (this.hasFailed) return Effect.succeedNone
+    return Effect.catchAllCause(
+      Effect.suspend(() => this.run.pull()),
+      (cause) => {
+        this.hasFailed = true
+        return Effect.map(this.last(cause), (value) => Option.some([value]))
+      }
+    )
+  }
+}
 
 /** Ends a stream that fails with one more value, which its failure is turned into. */
 export const endWith = <A, E, R, E2, R2>(
   stream: Stream.Stream<A, E, R>,
   last: (cause: Cause.Cause<E>) => Effect.Effect<A, E2, R2>
 ): Stream.Stream<A, E2, R | R2> =>
-  changed<A, E, R, A, E2, R2>(stream, ending(last), () => Stream.catchAllCause(stream, (cause) => Stream.fromEffect(last(cause))))
+  changed<A, E, R, A, E2, R2>(
+    stream,
+    (run) => new Ended(run, last),
+    () => Stream.catchAllCause(stream, (cause) => Stream.fromEffect(last(cause)))
+  )
 
 /** Gives each value to a function, and waits until that has taken it. */
 export const runForEach = <A, E, R, E2, R2>(
@@ -166,90 +248,70 @@ export const runForEach = <A, E, R, E2, R2>(
   const open = openOf(stream)
   if (open === undefined) return Stream.runForEach(stream, take)
   return Effect.acquireUseRelease(
-    Scope.make(),
-    (scope) =>
-      Effect.flatMap(open(scope), (run) => {
-        const loop: Effect.Effect<void, E | E2, R | R2> = Effect.flatMap(
-          next(run),
-          Option.match({
-            onNone: () => Effect.void,
-            onSome: (values) =>
-              Effect.zipRight(
-                Effect.forEach(values, take, { discard: true }),
-                Effect.suspend(() => loop)
-              )
-          })
-        )
-        return loop
-      }),
-    (scope) => Scope.close(scope, Exit.void)
+    Effect.sync(open),
+    (run) => {
+      const loop: Effect.Effect<void, E | E2, R | R2> = Effect.flatMap(
+        next(run),
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: (values) =>
+            Effect.zipRight(
+              Effect.forEach(values, take, { discard: true }),
+              Effect.suspend(() => loop)
+            )
+        })
+      )
+      return Effect.zipRight(run.begin(), loop)
+    },
+    (run) => Effect.sync(() => run.leave())
   )
 }
 
 /** A feed that is run without a fiber, except while it reads. */
-class Attendance<A, E, R, E2> {
-  private fiber: RuntimeFiber<unknown, E | E2> | undefined
-  private scope: Scope.CloseableScope | undefined
-  private leave = ignore
+class Attendance<A, E, R, E2> implements Waiter {
+  private fiber: RuntimeFiber<unknown, E | E2> | undefined = undefined
   private isOver = false
 
   constructor(
+    private readonly run: Run<A, E, R>,
     private readonly runtime: Runtime.Runtime<R>,
     private readonly take: (value: A) => Effect.Effect<unknown, E2, R>,
     private readonly over: (exit: Exit.Exit<void, E | E2>) => void
-  ) {}
-
-  begin(open: Open<A, E, R>): void {
-    this.fork(
-      Effect.flatMap(Scope.make(), (scope) => {
-        this.scope = scope
-        return Effect.flatMap(open(scope), (run) => this.turns(run))
-      })
-    )
+  ) {
+    this.fork(Effect.suspend(() => (this.isOver ? Effect.succeed(false) : Effect.zipRight(run.begin(), this.turns))))
   }
 
   /** Ends the run. `exit` tells `over` why, unless it was asked for. */
   end(exit?: Exit.Exit<void, E | E2>): void {
     if (this.isOver) return
     this.isOver = true
-    this.leave()
-    const { fiber, scope } = this
+    const { fiber, run } = this
+    run.rest()
     if (fiber !== undefined) fiber.unsafeInterruptAsFork(fiber.id())
-    if (scope !== undefined) Runtime.runFork(this.runtime)(Scope.close(scope, Exit.void))
+    run.leave()
     if (exit !== undefined) this.over(exit)
   }
 
+  /** Reads what is there now. */
+  wake(): void {
+    if (!this.isOver) this.fork(this.turn)
+  }
+
   /** Reads as long as there may be values. Returns whether the feed has ended. */
-  private turns(run: Run<A, E, R>): Effect.Effect<boolean, E | E2, R> {
-    return Effect.suspend(() => (this.isReady(run) ? this.turn(run) : Effect.succeed(false)))
+  private get turns(): Effect.Effect<boolean, E | E2, R> {
+    return Effect.suspend(() => (this.run.wait(this) ? this.turn : Effect.succeed(false)))
   }
 
-  private turn(run: Run<A, E, R>): Effect.Effect<boolean, E | E2, R> {
-    return Effect.flatMap(
-      run.pull,
-      Option.match({
-        onNone: () => Effect.succeed(true),
-        onSome: (values) => Effect.zipRight(Effect.forEach(values, this.take, { discard: true }), this.turns(run))
-      })
+  private get turn(): Effect.Effect<boolean, E | E2, R> {
+    return Effect.suspend(() =>
+      Effect.flatMap(
+        this.run.pull(),
+        Option.match({
+          onNone: () => Effect.succeed(true),
+          onSome: (values) => Effect.zipRight(Effect.forEach(values, this.take, { discard: true }), this.turns)
+        })
+      )
     )
-  }
-
-  /** Whether there may be values now. If not, they are waited for. */
-  private isReady(run: Run<A, E, R>): boolean {
-    let isReady = false
-    let isWaiting = false
-    const leave = run.wait(() => {
-      isReady = true
-      if (isWaiting) this.wake(run)
-    })
-    isWaiting = !isReady
-    if (isWaiting) this.leave = leave
-    return isReady
-  }
-
-  private wake(run: Run<A, E, R>): void {
-    this.leave = ignore
-    if (!this.isOver) this.fork(this.turn(run))
   }
 
   private fork(reading: Effect.Effect<boolean, E | E2, R>): void {
@@ -276,8 +338,7 @@ export const attend = <A, E, R, E2>(
 ): (() => void) => {
   const open = openOf(stream)
   if (open !== undefined) {
-    const attendance = new Attendance(runtime, take, over)
-    attendance.begin(open)
+    const attendance = new Attendance(open(), runtime, take, over)
     return () => attendance.end()
   }
   const fiber = Runtime.runFork(runtime)(Effect.interruptible(Stream.runForEach(stream, take)), { immediate: false })

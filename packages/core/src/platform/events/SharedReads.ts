@@ -1,18 +1,29 @@
 /** Reads for followers of one thing, made once for all of them. */
-import { Clock, Context, Deferred, type Duration, Effect, RcMap, Scope, type Stream } from "effect"
-import { acquired } from "../background/acquired.js"
-import { type Alarms, makeAlarms } from "../background/Alarms.js"
-import * as Feed from "./Feed.js"
+import { Clock, Deferred, Duration, Effect, FiberId, type Scope, type Stream } from "effect"
+import { type Alarm, type Alarms, makeAlarms } from "../background/Alarms.js"
 import { afterwards } from "../store/Transactor.js"
+import type { EventBus } from "./EventBus.js"
+import * as Feed from "./Feed.js"
+import { type Hearer, type Listenings, makeListenings, type Source } from "./Listenings.js"
+
+export { type Source, source } from "./Listenings.js"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {
-  /** How often the thing has changed since its first follower came. */
-  readonly version: () => number
-  /** Calls back once it has changed more often than that, which may be at once. Returns how to wait no longer. */
-  readonly whenChangedSince: (version: number, changed: () => void) => () => void
   /** Runs a read, unless one of this name has begun since the last change and within the last second: then answers as that one does. */
   readonly once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** How things change, by their keys. */
+export interface Changes<K> {
+  /** The name of a thing, which no other one has. */
+  readonly nameOf: (key: K) => string
+  /** Different channels whose events may change the thing. */
+  readonly sourcesOf: (key: K) => ReadonlyArray<Source<K>>
+  /** How long a thing is unchanged at most: events may be lost. */
+  readonly every: Duration.DurationInput
+  /** Rounds of that time. With several, followers are told of changes together, at the end of a round. */
+  readonly rounds?: number
 }
 
 /** Reads that are kept until the next change: followers that are behind read pages of their own. */
@@ -27,120 +38,225 @@ interface Read {
   readonly begunAt: number
 }
 
-const makeReads = (alarms: Alarms) =>
-  Effect.gen(function* () {
-    const scope = yield* Effect.scope
-    let waiting = new Set<() => void>()
-    let version = 0
-    /** There while there are any: they are kept for a moment, and an empty map would be kept for each thing. */
-    let reads: Map<string, Read> | undefined
+/** What all things of one kind share. */
+interface Kind<K> {
+  readonly alarms: Alarms
+  readonly changes: Changes<K>
+  readonly listenings: Listenings<K>
+  readonly scope: Scope.Scope
+  readonly things: Map<string, Thing<K>>
+}
 
-    const changed = (): void => {
-      version++
-      reads = undefined
-      const told = waiting
-      // Others wait for the next change
-      waiting = new Set()
-      for (const tell of told) tell()
-    }
+/** What is told of a change. */
+interface Told {
+  readonly tell: () => void
+}
 
-    const shared: SharedReads = {
-      version: () => version,
-      whenChangedSince: (seen, tell) => {
-        if (version > seen) {
-          tell()
-          return () => undefined
-        }
-        let isWaiting = true
-        const own = (): void => {
-          // One that is told may have another one wait no longer
-          if (isWaiting) tell()
-        }
-        waiting.add(own)
-        return () => {
-          isWaiting = false
-          waiting.delete(own)
-        }
-      },
-      once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const known = reads?.get(name)
-          // A name stands for one read, so what it answers is of that read's types
-          if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
-          // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
-          return Effect.uninterruptibleMask((restore) =>
-            Effect.flatMap(Deferred.make<A, E>(), (answer) => {
-              const entry: Read = { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now }
-              const kept = (reads ??= new Map())
-              const [oldest] = kept.keys()
-              if (kept.size >= maximumReads && !kept.has(name) && oldest !== undefined) kept.delete(oldest)
-              kept.set(name, entry)
-              const forget = (): void => {
-                if (kept.get(name) === entry) kept.delete(name)
-                if (reads === kept && kept.size === 0) reads = undefined
-              }
-              alarms.set(keptFor, forget)
-              // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
-              const reading = Effect.intoDeferred(
-                Effect.onError(Effect.interruptible(read), () => Effect.sync(forget)),
-                answer
-              )
-              return Effect.zipRight(Effect.forkIn(afterwards(reading), scope), restore(Deferred.await(answer)))
-            })
-          )
-        })
-    }
-    return { changed, shared }
-  })
+/** A thing with followers. It is no closure: each idle watcher may be the one follower of a thing. */
+class Thing<K> implements SharedReads, Hearer<K> {
+  /** How often the thing has changed since its first follower came. */
+  version = 0
+  private followers = 0
+  /** Done, and no longer there, when the thing's events are heard. */
+  private opening: Deferred.Deferred<void> | undefined = undefined
+  private recheck: Alarm | undefined = undefined
+  private round = 0
+  private hasChanged = false
+  private waiting: Set<Told> | undefined = undefined
+  /** There while there are any: they are kept for a moment, and an empty map would be kept for each thing. */
+  private reads: Map<string, Read> | undefined = undefined
 
-/** Without services. Each thing of an `RcMap` has a copy of those that the map and its first user have: the application's take 14 KB. */
-const bare = <A>(effect: Effect.Effect<A, never, Scope.Scope>): Effect.Effect<A, never, Scope.Scope> =>
-  Effect.mapInputContext(effect, (context: Context.Context<Scope.Scope>) => Context.make(Scope.Scope, Context.get(context, Scope.Scope)))
+  constructor(
+    private readonly kind: Kind<K>,
+    readonly key: K
+  ) {}
 
-/** Repeats something until a thing has no more followers. */
-export type Every = (period: Duration.DurationInput, act: () => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Takes a follower. Completes when the thing's events are heard. The follower has to leave, even where this was interrupted. */
+  enter(): Effect.Effect<void> {
+    this.followers++
+    if (this.opening !== undefined) return Deferred.await(this.opening)
+    if (this.recheck !== undefined) return Effect.void
+    const opening = Deferred.unsafeMake<void>(FiberId.none)
+    this.opening = opening
+    return Effect.zipRight(Effect.forkIn(afterwards(Effect.intoDeferred(this.begin, opening)), this.kind.scope), Deferred.await(opening))
+  }
 
-/**
- * Makes the reads of things by their keys. `follow` begins with a thing's first follower and ends with its last one; it has `changed` called
- * after each change of the thing, and from time to time without one, since events may be lost: `every` does so.
- */
-export const makeSharedReads = <K>(
-  follow: (key: K, changed: () => void, every: Every) => Effect.Effect<void, never, Scope.Scope>
-): Effect.Effect<(key: K) => Effect.Effect<SharedReads, never, Scope.Scope>, never, Scope.Scope> =>
-  bare(
-    Effect.gen(function* () {
-      const alarms = yield* makeAlarms
-      const every: Every = (period, act) => acquired(() => alarms.repeat(period, act))
-      const things = yield* RcMap.make({
-        lookup: (key: K) =>
-          Effect.gen(function* () {
-            const { changed, shared } = yield* makeReads(alarms)
-            yield* follow(key, changed, every)
-            return shared
-          })
-      })
-      return (key) => Effect.suspend(() => bare(RcMap.get(things, key)))
+  leave(): void {
+    this.followers--
+    if (this.followers === 0) this.end()
+  }
+
+  private get begin(): Effect.Effect<void> {
+    const { alarms, changes, listenings } = this.kind
+    const heard = Effect.forEach(changes.sourcesOf(this.key), (source) => listenings.add(source, this), { discard: true })
+    const begun = Effect.sync(() => {
+      const { every, rounds = 1 } = changes
+      this.opening = undefined
+      this.recheck = alarms.repeat(Duration.toMillis(every) / rounds, () => this.endRound(rounds))
+      // It has lost its last follower while it began
+      if (this.followers === 0) this.end()
     })
-  )
+    return Effect.onError(Effect.zipRight(heard, begun), () => Effect.sync(() => this.end()))
+  }
+
+  private end(): void {
+    const { changes, listenings, things } = this.kind
+    const name = changes.nameOf(this.key)
+    if (things.get(name) === this) things.delete(name)
+    this.recheck?.cancel()
+    for (const { name } of changes.sourcesOf(this.key)) listenings.remove(name, this)
+  }
+
+  hear(): void {
+    const { rounds = 1 } = this.kind.changes
+    if (rounds === 1) this.changed()
+    else this.hasChanged = true
+  }
+
+  private endRound(rounds: number): void {
+    this.round = (this.round + 1) % rounds
+    if (this.round === 0 || this.hasChanged) this.changed()
+  }
+
+  private changed(): void {
+    this.version++
+    this.hasChanged = false
+    this.reads = undefined
+    const told = this.waiting
+    // Others wait for the next change
+    this.waiting = undefined
+    for (const follower of told ?? []) follower.tell()
+  }
+
+  /** Tells a follower of the next change. */
+  tellLater(follower: Told): void {
+    this.waiting ??= new Set()
+    this.waiting.add(follower)
+  }
+
+  tellNoLonger(follower: Told): void {
+    if (this.waiting?.delete(follower) === true && this.waiting.size === 0) this.waiting = undefined
+  }
+
+  once<A, E, R>(name: string, read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const known = this.reads?.get(name)
+      // A name stands for one read, so what it answers is of that read's types
+      if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
+      // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
+      return Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Deferred.make<A, E>(), (answer) => {
+          const forget = this.keep(name, { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now })
+          // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
+          const reading = Effect.intoDeferred(
+            Effect.onError(Effect.interruptible(read), () => Effect.sync(forget)),
+            answer
+          )
+          return Effect.zipRight(Effect.forkIn(afterwards(reading), this.kind.scope), restore(Deferred.await(answer)))
+        })
+      )
+    })
+  }
+
+  /** Keeps a read for a while. Returns what forgets it before. */
+  private keep(name: string, read: Read): () => void {
+    const kept = (this.reads ??= new Map())
+    const [oldest] = kept.keys()
+    if (kept.size >= maximumReads && !kept.has(name) && oldest !== undefined) kept.delete(oldest)
+    kept.set(name, read)
+    const forget = (): void => {
+      if (kept.get(name) === read) kept.delete(name)
+      if (this.reads === kept && kept.size === 0) this.reads = undefined
+    }
+    this.kind.alarms.set(keptFor, forget)
+    return forget
+  }
+}
+
+/** What a follower does with a thing. */
+export interface Followed<A, E, R> {
+  readonly pull: () => Feed.Pull<A, E, R>
+  /** Whether there is more to pull without a change. */
+  readonly hasMore?: () => boolean
+}
+
+/** Follows one thing, from its beginning until it leaves. */
+class Following<K, A, E, R> implements Feed.Run<A, E, R>, Told {
+  private thing: Thing<K> | undefined = undefined
+  private followed: Followed<A, E, R> | undefined = undefined
+  private waiter: Feed.Waiter | undefined = undefined
+  private seen = -1
+
+  constructor(
+    private readonly kind: Kind<K>,
+    private readonly key: K,
+    private readonly follow: (shared: SharedReads) => Followed<A, E, R>
+  ) {}
+
+  begin(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { key, kind } = this
+      const name = kind.changes.nameOf(key)
+      const thing = kind.things.get(name) ?? new Thing(kind, key)
+      kind.things.set(name, thing)
+      this.thing = thing
+      this.followed = this.follow(thing)
+      return thing.enter()
+    })
+  }
+
+  private get hasMore(): boolean {
+    return this.followed?.hasMore?.() === true
+  }
+
+  wait(waiter: Feed.Waiter): boolean {
+    const { thing } = this
+    if (this.hasMore || (thing !== undefined && thing.version > this.seen)) return true
+    this.waiter = waiter
+    thing?.tellLater(this)
+    return false
+  }
+
+  rest(): void {
+    this.waiter = undefined
+    this.thing?.tellNoLonger(this)
+  }
+
+  tell(): void {
+    const { waiter } = this
+    this.waiter = undefined
+    // One that was told before may have had this one wait no longer
+    waiter?.wake()
+  }
+
+  pull(): Feed.Pull<A, E, R> {
+    const { followed, thing } = this
+    if (followed === undefined || thing === undefined) return Effect.succeedNone
+    if (!this.hasMore) this.seen = thing.version
+    return followed.pull()
+  }
+
+  leave(): void {
+    this.rest()
+    this.thing?.leave()
+    this.thing = undefined
+  }
+}
+
+/** Makes what follows things, until the scope closes. */
+export const makeSharedReads = <K>(changes: Changes<K>): Effect.Effect<Things<K>, never, EventBus | Scope.Scope> =>
+  Effect.gen(function* () {
+    const kind: Kind<K> = {
+      alarms: yield* makeAlarms,
+      changes,
+      listenings: yield* makeListenings<K>(),
+      scope: yield* Effect.scope,
+      things: new Map()
+    }
+    return (key, follow) => Feed.make(() => new Following(kind, key, follow))
+  })
 
 /**
  * Streams what a follower of a thing pulls: at once, and then after each change of the thing; changes that follow each other faster than it pulls count as one.
- * `hasMore` says whether there is more to pull without a change.
  */
-export const following = <A, E, R>(
-  reads: Effect.Effect<SharedReads, never, Scope.Scope>,
-  follow: (shared: SharedReads) => { readonly pull: Feed.Pull<A, E, R>; readonly hasMore?: () => boolean }
-): Stream.Stream<A, E, R> =>
-  Feed.make((scope) =>
-    Effect.map(Scope.extend(reads, scope), (shared) => {
-      let seen = -1
-      const { hasMore = () => false, pull } = follow(shared)
-      return {
-        wait: (ready) => shared.whenChangedSince(hasMore() ? -1 : seen, ready),
-        pull: Effect.suspend(() => {
-          if (!hasMore()) seen = shared.version()
-          return pull
-        })
-      }
-    })
-  )
+export type Things<K> = <A, E, R>(key: K, follow: (shared: SharedReads) => Followed<A, E, R>) => Stream.Stream<A, E, R>

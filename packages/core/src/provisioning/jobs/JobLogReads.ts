@@ -1,6 +1,6 @@
-import { Chunk, Effect, Option, Stream, type Scope } from "effect"
+import { Chunk, Effect, Option, Stream } from "effect"
 import type * as Feed from "../../platform/events/Feed.js"
-import { following, type SharedReads } from "../../platform/events/SharedReads.js"
+import type { Things } from "../../platform/events/SharedReads.js"
 import type { JobLog } from "../logs/JobLog.js"
 import type { JobLogRepository } from "../logs/JobLogRepository.js"
 import { isActive, jobStatus, type ProvisionerJobId } from "./ProvisionerJob.js"
@@ -11,12 +11,12 @@ const logPage = 1_000
 
 interface Needs {
   readonly logs: JobLogRepository["Type"]
-  readonly reads: (id: ProvisionerJobId) => Effect.Effect<SharedReads, never, Scope.Scope>
+  readonly followed: Things<ProvisionerJobId>
   readonly repository: ProvisionerJobRepository["Type"]
 }
 
 /** The lines of a job that are stored, and those that come. */
-export const jobLogReads = ({ logs, reads, repository }: Needs) => {
+export const jobLogReads = ({ followed, logs, repository }: Needs) => {
   const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
     Stream.paginateChunkEffect(after, (from) =>
       Effect.map(logs.after(id, from, logPage), (rows) => {
@@ -29,7 +29,7 @@ export const jobLogReads = ({ logs, reads, repository }: Needs) => {
     logsAfter,
 
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
-      following(reads(id), (shared) => {
+      followed(id, (shared) => {
         let cursor = after
         let isFull = false
         let isLast = false
@@ -49,7 +49,7 @@ export const jobLogReads = ({ logs, reads, repository }: Needs) => {
           isLast = ended && !isFull
           return Option.some(page)
         })
-        return { pull: Effect.suspend(() => (isLast ? Effect.succeedNone : turn)), hasMore: () => isFull || isLast }
+        return { pull: () => (isLast ? Effect.succeedNone : turn), hasMore: () => isFull || isLast }
       })
   }
 }

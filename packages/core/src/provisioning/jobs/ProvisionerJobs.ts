@@ -1,8 +1,8 @@
 import { Context, Duration, Effect, type Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../../platform/Errors.js"
-import { EventBus, listen } from "../../platform/events/EventBus.js"
+import type { EventBus } from "../../platform/events/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import { makeSharedReads } from "../../platform/events/SharedReads.js"
+import { makeSharedReads, source } from "../../platform/events/SharedReads.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { publish, transaction, type Transactor } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -86,7 +86,6 @@ const make = Effect.gen(function* () {
   const queue = yield* JobQueueRepository
   const logs = yield* JobLogRepository
   const ids = yield* Ids
-  const bus = yield* EventBus
 
   const alive = Effect.map(Timestamp.now, (now) => Timestamp.minus(now, daemonTimeout))
 
@@ -102,14 +101,13 @@ const make = Effect.gen(function* () {
       }))
     })
 
-  const reads = yield* makeSharedReads((id: ProvisionerJobId, changed, every) =>
-    Effect.gen(function* () {
-      yield* Effect.provideService(listen(jobLogs(id), changed), EventBus, bus)
-      yield* every(followInterval, changed)
-    })
-  )
+  const followed = yield* makeSharedReads<ProvisionerJobId>({
+    nameOf: (id) => id,
+    sourcesOf: (id) => [source(jobLogs(id))],
+    every: followInterval
+  })
 
-  const jobLogReadsParts = jobLogReads({ logs, reads, repository })
+  const jobLogReadsParts = jobLogReads({ followed, logs, repository })
   const { logsAfter } = jobLogReadsParts
 
   const rowOf = (job: NewJob, now: Timestamp.Timestamp) =>

@@ -39,9 +39,9 @@ describe("alarms", () => {
   it.scoped("do not ring once they are canceled, by another alarm of the same instant too", () =>
     Effect.gen(function* () {
       const { alarms, note, rung } = yield* theAlarms
-      alarms.set("1 seconds", note("canceled"))()
-      alarms.set("1 seconds", () => cancel())
-      const cancel = alarms.set("1 seconds", note("canceled by another"))
+      alarms.set("1 seconds", note("canceled")).cancel()
+      alarms.set("1 seconds", () => canceled.cancel())
+      const canceled = alarms.set("1 seconds", note("canceled by another"))
       alarms.set("1 seconds", note("kept"))
       yield* TestClock.adjust("1 seconds")
       expect(rung).toStrictEqual(["kept"])
@@ -62,10 +62,10 @@ describe("alarms", () => {
   it.scoped("repeat until they are canceled", () =>
     Effect.gen(function* () {
       const { alarms, note, rung } = yield* theAlarms
-      const cancel = alarms.repeat("1 seconds", note("again"))
+      const alarm = alarms.repeat("1 seconds", note("again"))
       for (let second = 0; second < 3; second++) yield* TestClock.adjust("1 seconds")
       expect(rung).toHaveLength(3)
-      cancel()
+      alarm.cancel()
       yield* TestClock.adjust("1 minutes")
       expect(rung).toHaveLength(3)
     })

@@ -1,25 +1,21 @@
 import { describe, it } from "@effect/vitest"
 import { Feed } from "@atelier/core/platform"
-import { Cause, Deferred, Effect, Exit, Fiber, Option, Scope, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
 import { expect } from "vitest"
 
-const atOnce = (ready: () => void) => {
-  ready()
-  return () => undefined
-}
+/** A run that always may have values. */
+const atOnce = { begin: () => Effect.void, wait: () => true, rest: () => undefined, leave: () => undefined }
 
 /** A feed of the numbers from 1, which ends or fails after the last one. */
 const numbers = (last: number, error?: string) =>
-  Feed.make(() =>
-    Effect.sync(() => {
-      let count = 0
-      const pull = Effect.suspend(() => {
-        if (count < last) return Effect.succeedSome([++count])
-        return error === undefined ? Effect.succeedNone : Effect.fail(error)
-      })
-      return { wait: atOnce, pull }
-    })
-  )
+  Feed.make(() => {
+    let count = 0
+    const pull = () => {
+      if (count < last) return Effect.succeedSome([++count])
+      return error === undefined ? Effect.succeedNone : Effect.fail(error)
+    }
+    return { ...atOnce, pull }
+  })
 
 const asFeed = <A, E>(stream: Stream.Stream<A, E>) => {
   const taken: Array<A> = []
@@ -77,8 +73,8 @@ describe("a feed", () => {
     Effect.gen(function* () {
       let pulls = 0
       const gate = yield* Effect.makeLatch(false)
-      const pull = Effect.sync(() => (++pulls > 2 ? Option.none() : Option.some([pulls])))
-      const feed = Feed.make(() => Effect.succeed({ wait: atOnce, pull }))
+      const pull = () => Effect.succeed(++pulls > 2 ? Option.none() : Option.some([pulls]))
+      const feed = Feed.make(() => ({ ...atOnce, pull }))
       const run = yield* Effect.fork(Feed.runForEach(feed, () => gate.await))
       for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
       expect(pulls).toBe(1)
@@ -88,22 +84,32 @@ describe("a feed", () => {
     })
   )
 
-  it.effect("closes its scope when a run ends, fails and is interrupted", () =>
+  it.effect("leaves a run that ends, fails or is interrupted, also while it begins", () =>
     Effect.gen(function* () {
-      const ends = [Effect.succeedNone, Effect.fail("failed"), Effect.never]
-      for (const end of ends) {
-        const opened = yield* Deferred.make<void>()
-        const closed = yield* Deferred.make<void>()
-        const feed = Feed.make((scope) =>
-          Effect.as(Scope.addFinalizer(scope, Deferred.succeed(closed, undefined)), {
-            wait: atOnce,
-            pull: Effect.zipRight(Deferred.succeed(opened, undefined), end)
-          })
-        )
-        const run = yield* Effect.fork(Feed.runForEach(feed, () => Effect.void))
-        yield* Deferred.await(opened)
-        yield* Fiber.interrupt(run)
-        yield* Deferred.await(closed)
+      const ends: ReadonlyArray<{ readonly begin?: Effect.Effect<void>; readonly end: Feed.Pull<number, string> }> = [
+        { end: Effect.succeedNone },
+        { end: Effect.fail("failed") },
+        { end: Effect.never },
+        { begin: Effect.never, end: Effect.never }
+      ]
+      for (const asked of ["a feed", "a stream"]) {
+        for (const { begin = Effect.void, end } of ends) {
+          const begun = yield* Deferred.make<void>()
+          const left = yield* Deferred.make<void>()
+          const feed = Feed.make(() => ({
+            ...atOnce,
+            begin: () => Effect.zipRight(Deferred.succeed(begun, undefined), begin),
+            pull: () => end,
+            leave: () => Deferred.unsafeDone(left, Effect.void)
+          }))
+          const run = yield* Effect.fork(
+            asked === "a feed" ? Feed.runForEach(feed, () => Effect.void) : Stream.runForEach(feed, () => Effect.void)
+          )
+          yield* Deferred.await(begun)
+          for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
+          yield* Fiber.interrupt(run)
+          yield* Deferred.await(left)
+        }
       }
     })
   )
@@ -114,38 +120,37 @@ describe("an attended feed", () => {
   const aSource = Effect.map(Effect.runtime(), (runtime) => {
     const state = { waiting: 0, isOpen: false, give: (_values: ReadonlyArray<number> | undefined): void => {} }
     let given: Array<ReadonlyArray<number> | undefined> = []
-    let ready: (() => void) | undefined
+    let waiter: Feed.Waiter | undefined
     state.give = (values) => {
       given.push(values)
-      const tell = ready
-      ready = undefined
-      tell?.()
+      const woken = waiter
+      waiter = undefined
+      woken?.wake()
     }
-    const feed = Feed.make((scope) => {
-      state.isOpen = true
-      return Effect.as(
-        Scope.addFinalizer(
-          scope,
-          Effect.sync(() => void (state.isOpen = false))
-        ),
-        {
-          wait: (tell: () => void) => {
-            if (given.length > 0) return atOnce(tell)
-            state.waiting++
-            ready = tell
-            return () => {
-              state.waiting--
-              ready = undefined
-            }
-          },
-          pull: Effect.sync((): Option.Option<ReadonlyArray<number>> => {
-            const [first, ...rest] = given
-            given = rest
-            return first === undefined ? Option.none() : Option.some(first)
-          })
-        }
-      )
-    })
+    const feed = Feed.make(() => ({
+      begin: () =>
+        Effect.sync(() => {
+          state.isOpen = true
+        }),
+      wait: (next: Feed.Waiter) => {
+        if (given.length > 0) return true
+        state.waiting++
+        waiter = next
+        return false
+      },
+      rest: () => {
+        if (waiter !== undefined) state.waiting--
+        waiter = undefined
+      },
+      pull: () => {
+        const [first, ...rest] = given
+        given = rest
+        return Effect.succeed(first === undefined ? Option.none() : Option.some(first))
+      },
+      leave: () => {
+        state.isOpen = false
+      }
+    }))
     return { feed, runtime, state }
   })
 
