@@ -5,10 +5,9 @@ import type { Duplex } from "node:stream"
 import { type RawData, WebSocket } from "ws"
 import { mayKeep } from "../server/connection/LentBody.js"
 import { SocketClosed } from "./closing.js"
-import { arrived } from "./heartbeat.js"
 import { readLent } from "./lentReads.js"
+import { arrived, closing } from "./PromptWebSocket.js"
 import { sender } from "./sender.js"
-import { closing } from "./upgrade.js"
 
 /** One side of a WebSocket, in a handler's hands. */
 export interface Connection {

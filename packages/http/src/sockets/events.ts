@@ -2,7 +2,7 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Entitled, RightEnded } from "@atelier/core/access"
-import { Feed } from "@atelier/core/platform"
+import { type Alarm, Feed } from "@atelier/core/platform"
 import { Cause, Effect, Either, Exit, Runtime, type Schema, type Stream } from "effect"
 import { eventMessage, type EventMessage } from "../contract/eventMessage.js"
 import { InternalError, isRefusal, responseOf } from "../wire/errors.js"
@@ -70,72 +70,92 @@ const eventHeaders = {
 /** How often a client is told that the stream lives. */
 const pingEvery = "15 seconds"
 
+/** The frame of each event. Made here, so that an open stream does not keep its request. */
+const frameOf =
+  <A>(encode: (value: A) => string) =>
+  (event: ServerEvent<A>): Uint8Array => {
+    if (event.type === "ping") return utf8.encode("event: ping\n\n")
+    const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
+    return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
+  }
+
+/** Logs why a stream broke off. */
+const logging =
+  (runtime: Runtime.Runtime<never>, { id, path }: { readonly id: string; readonly path: string }) =>
+  (cause: Cause.Cause<unknown>): void => {
+    const logged = Effect.logError("a response failed on its way", cause)
+    if (!Cause.isInterruptedOnly(cause)) Runtime.runFork(runtime)(Effect.annotateLogs(logged, { request_id: id, path }))
+  }
+
 /**
  * Answers with server-sent events, and a `ping` every 15 seconds; the last one is an `error` when the right to the stream has ended. The frames are exactly those that the reference's readers parse.
  * wire.md W13.
  */
 export const serverSentEvents = <A, I>(schema: Schema.Schema<A, I>, { right, values }: Entitled<ServerEvent<A>>) =>
   Effect.gen(function* () {
-    const encode = yield* encoder(schema)
+    const frame = frameOf(yield* encoder(schema))
     const { onBegin } = yield* Draining
     const { repeat } = yield* Heartbeat
     const runtime = yield* FeedRuntime
-    const frame = (event: ServerEvent<A>): Uint8Array => {
-      if (event.type === "ping") return utf8.encode("event: ping\n\n")
-      const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
-      return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
-    }
     const begun = yield* beginStream(right)
     if ("refusal" in begun) return begun.refusal
-    const { id, path } = yield* CurrentRequest
-    const broken = (cause: Cause.Cause<unknown>): void => {
-      const logged = Effect.logError("a response failed on its way", cause)
-      if (!Cause.isInterruptedOnly(cause)) Runtime.runFork(runtime)(Effect.annotateLogs(logged, { request_id: id, path }))
-    }
-    const body = new LiveBody(live({ begun, broken, frame, onBegin, repeat, runtime, values }))
+    const broken = logging(runtime, yield* CurrentRequest)
+    const body = new LiveBody((outlet) => {
+      const events = new LiveEvents(outlet, begun, frame, broken)
+      events.begin(values, { onBegin, repeat, runtime })
+      return () => events.finish(undefined)
+    })
     return HttpServerResponse.raw(body, { contentType: "text/event-stream", headers: eventHeaders })
   })
 
-interface Live<A> {
-  readonly begun: BegunStream
-  /** Called with why the values broke off. */
-  readonly broken: (cause: Cause.Cause<unknown>) => void
-  readonly frame: (event: ServerEvent<A>) => Uint8Array
-  readonly onBegin: Draining["Type"]["onBegin"]
-  readonly repeat: Heartbeat["Type"]["repeat"]
+/** What an open stream is kept up by. */
+interface House extends Pick<Draining["Type"], "onBegin">, Pick<Heartbeat["Type"], "repeat"> {
   readonly runtime: Runtime.Runtime<never>
-  readonly values: Stream.Stream<ServerEvent<A>, unknown>
 }
 
-/** Writes events until there are no more, the right or the service ends, or the client has gone. */
-const live =
-  <A>({ begun, broken, frame, onBegin, repeat, runtime, values }: Live<A>) =>
-  ({ end, fail, offer, write }: Outlet): (() => void) => {
-    let isOver = false
-    let leave = (): void => undefined
-    const finish = (told: () => void): void => {
-      if (isOver) return
-      isOver = true
-      stop()
-      pings.cancel()
-      leave()
-      begun.leave()
-      told()
-    }
-    const take = (event: ServerEvent<A>) => Effect.async<void>((resume) => write(frame(event), () => resume(Effect.void)))
-    const stop = Feed.attend(values, runtime, take, (exit) =>
-      finish(() => {
-        if (Exit.isSuccess(exit)) return end(undefined)
+const nothing = (): void => undefined
+
+/** Writes events until there are no more, the right or the service ends, or the client has gone. It is no closure: each open stream has one. */
+class LiveEvents<A> {
+  private isOver = false
+  private stop = nothing
+  private leave = nothing
+  private pings: Alarm | undefined = undefined
+
+  constructor(
+    private readonly outlet: Outlet,
+    private readonly begun: BegunStream,
+    private readonly frame: (event: ServerEvent<A>) => Uint8Array,
+    private readonly broken: (cause: Cause.Cause<unknown>) => void
+  ) {}
+
+  begin(values: Stream.Stream<ServerEvent<A>, unknown>, { onBegin, repeat, runtime }: House): void {
+    const { begun, broken, outlet } = this
+    const take = (event: ServerEvent<A>) => Effect.async<void>((resume) => outlet.write(this.frame(event), () => resume(Effect.void)))
+    this.stop = Feed.attend(values, runtime, take, (exit) =>
+      this.finish(() => {
+        if (Exit.isSuccess(exit)) return outlet.end(undefined)
         broken(exit.cause)
-        fail(exit.cause)
+        outlet.fail(exit.cause)
       })
     )
     // A client that has not taken what was there before needs no sign of life
-    const pings = repeat(pingEvery, () => offer(frame({ type: "ping" })))
-    begun.take((error) => finish(() => end(frame({ type: "error", error }))))
-    if (!isOver) leave = onBegin(() => finish(() => end(undefined)))
-    return () => finish(() => undefined)
+    this.pings = repeat(pingEvery, () => outlet.offer(this.frame({ type: "ping" })))
+    begun.take((error) => this.finish(() => outlet.end(this.frame({ type: "error", error }))))
+    if (!this.isOver) this.leave = onBegin(() => this.finish(() => outlet.end(undefined)))
   }
+
+  /** Ends the stream, and tells the client how. */
+  finish(told: (() => void) | undefined): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.stop()
+    this.pings?.cancel()
+    this.leave()
+    this.begun.leave()
+    told?.()
+  }
+}
 
 /** Whether a client without WebSockets asks for the messages of one: it accepts events, and asks for no upgrade. */
 const acceptsEvents = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>

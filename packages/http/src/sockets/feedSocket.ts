@@ -2,14 +2,15 @@
 import type { Alarms } from "@atelier/core/platform"
 import { Feed } from "@atelier/core/platform"
 import { type Duration, Effect, Exit, Runtime, type Stream } from "effect"
-import type { WebSocket } from "ws"
 import type { Draining } from "../server/operate/Draining.js"
 import type { StoreFaults } from "../server/operate/StoreFaults.js"
 import { CloseSocket, closeWith, SocketClosed } from "./closing.js"
 import { heartbeat } from "./heartbeat.js"
 import type { BegunStream } from "./openStream.js"
+import { closing, type Hearer, type PromptWebSocket } from "./PromptWebSocket.js"
 import { sender } from "./sender.js"
-import { closing } from "./upgrade.js"
+
+const nothing = (): void => undefined
 
 /** What may end every socket, and tell why. */
 export interface House {
@@ -35,44 +36,78 @@ export interface Options {
   readonly sendWithin?: Duration.DurationInput
 }
 
+/** A socket of a request that is taken. */
+interface Taken {
+  readonly webSocket: PromptWebSocket
+  /** Tells that the connection is over. */
+  readonly release: () => void
+}
+
+/** A socket that tells. It is no closure: hundreds of them wait for each that tells. */
+class TellingSocket<A, E> implements Hearer {
+  private isOver = false
+  private rest = nothing
+  private stop = nothing
+  private leave = nothing
+
+  constructor(
+    private readonly taken: Taken,
+    private readonly begun: BegunStream,
+    private readonly telling: Telling<A, E>,
+    private readonly house: House,
+    private readonly runtime: Runtime.Runtime<never>
+  ) {}
+
+  begin(options: Options): void {
+    const { house, runtime, telling } = this
+    const { webSocket } = this.taken
+    webSocket.hearer = this
+    if (webSocket.isPaused) webSocket.resume()
+    const send = sender(webSocket, options.sendWithin)
+    const { messageOf } = telling
+    this.stop = Feed.attend(
+      telling.values,
+      runtime,
+      (value) => send(messageOf(value)),
+      (exit) => this.finish(Exit.isSuccess(exit) && telling.last !== undefined ? Exit.fail(telling.last) : exit)
+    )
+    this.rest = heartbeat(house.heartbeats, webSocket, options, () => this.close(1001, "liveness probe failed"))
+    this.begun.take(({ message }) => this.close(1008, message))
+    if (!this.isOver) this.leave = house.draining.onBegin(() => this.close(1012, "The service is restarting."))
+  }
+
+  hear(event: string | symbol, [first, second]: ReadonlyArray<unknown>): boolean {
+    const { code, reason } = this.telling.oneWay
+    // A broken frame: the socket is closed with the code that fits, and its close is reported
+    if (event === "error") return true
+    if (event === "message") this.close(code, reason)
+    else if (event === closing || event === "close")
+      this.finish(Exit.fail(new SocketClosed({ code: Number(first), reason: String(second) })))
+    return event === "message"
+  }
+
+  private close(code: number, reason: string): void {
+    this.finish(Exit.fail(new CloseSocket({ code, reason })))
+  }
+
+  private finish(exit: Exit.Exit<void, unknown>): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.stop()
+    this.leave()
+    this.rest()
+    this.begun.leave()
+    const { release, webSocket } = this.taken
+    Runtime.runFork(this.runtime)(Effect.ensuring(closeWith(webSocket, exit, this.house.faults), Effect.sync(release)))
+  }
+}
+
 /** Sends the values until there are no more, the right ends, the client goes or sends anything, or the service ends. Then closes the socket and calls `release`. */
 export const tell = <A, E>(
-  { release, webSocket }: { readonly webSocket: WebSocket; readonly release: () => void },
+  taken: Taken,
   begun: BegunStream,
-  { last, messageOf, oneWay, values }: Telling<A, E>,
-  { draining, faults, heartbeats }: House,
+  telling: Telling<A, E>,
+  house: House,
   runtime: Runtime.Runtime<never>,
   options: Options
-): void => {
-  let isOver = false
-  let leave = (): void => undefined
-  let rest = leave
-  let stop = leave
-  const finish = (exit: Exit.Exit<void, unknown>): void => {
-    if (isOver) return
-    isOver = true
-    stop()
-    leave()
-    rest()
-    begun.leave()
-    Runtime.runFork(runtime)(Effect.ensuring(closeWith(webSocket, exit, faults), Effect.sync(release)))
-  }
-  const close = (code: number, reason: string) => (): void => finish(Exit.fail(new CloseSocket({ code, reason })))
-  const closed = (code: number, reason: Buffer): void => finish(Exit.fail(new SocketClosed({ code, reason: reason.toString("utf8") })))
-  webSocket.on("message", close(oneWay.code, oneWay.reason))
-  // A broken frame: the socket is closed with the code that fits, and its close is reported below
-  webSocket.on("error", () => {})
-  webSocket.on(closing, closed)
-  webSocket.on("close", closed)
-  if (webSocket.isPaused) webSocket.resume()
-  const send = sender(webSocket, options.sendWithin)
-  stop = Feed.attend(
-    values,
-    runtime,
-    (value) => send(messageOf(value)),
-    (exit) => finish(Exit.isSuccess(exit) && last !== undefined ? Exit.fail(last) : exit)
-  )
-  rest = heartbeat(heartbeats, webSocket, options, close(1001, "liveness probe failed"))
-  begun.take(({ message }) => close(1008, message)())
-  if (!isOver) leave = draining.onBegin(close(1012, "The service is restarting."))
-}
+): void => new TellingSocket(taken, begun, telling, house, runtime).begin(options)

@@ -2,10 +2,8 @@
 import type { Alarm, Alarms } from "@atelier/core/platform"
 import { type Duration, Effect, type Scope } from "effect"
 import { WebSocket } from "ws"
+import { PromptWebSocket, signs } from "./PromptWebSocket.js"
 import type { Options } from "./WebSockets.js"
-
-/** The event by which a WebSocket tells that a piece of a message has come past it. */
-export const arrived = Symbol("arrived")
 
 const nothing = (): void => undefined
 
@@ -18,39 +16,58 @@ export const heartbeat = (
   webSocket: WebSocket,
   { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options,
   lost: () => void
-): (() => void) => (pingEvery === null ? nothing : beat(alarms, webSocket, { pingEvery, pongWithin }, lost))
-
-const beat = (
-  alarms: Alarms,
-  webSocket: WebSocket,
-  { pingEvery, pongWithin }: { readonly pingEvery: Duration.DurationInput; readonly pongWithin: Duration.DurationInput },
-  lost: () => void
 ): (() => void) => {
-  let pings = 0
-  let isAsked = false
-  const rest = (): Alarm => {
-    isAsked = false
-    return alarms.set(pingEvery, ask)
-  }
-  const ask = (): void => {
-    isAsked = true
-    alarm = alarms.set(pongWithin, () => {
-      if (webSocket.isPaused) alarm = rest()
-      else lost()
-    })
-    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
-  }
-  const onSign = (): void => {
-    if (!isAsked) return
-    alarm.cancel()
-    alarm = rest()
-  }
-  let alarm = rest()
-  const signs = ["pong", "ping", "message", arrived] as const
-  for (const sign of signs) webSocket.on(sign, onSign)
+  if (pingEvery === null) return nothing
+  const beat = new Beat(alarms, webSocket, pingEvery, pongWithin, lost)
+  const onSign = (): void => beat.onSign()
+  if (webSocket instanceof PromptWebSocket) webSocket.onSign = onSign
+  else for (const sign of signs) webSocket.on(sign, onSign)
   return () => {
-    alarm.cancel()
-    for (const sign of signs) webSocket.off(sign, onSign)
+    beat.end()
+    if (webSocket instanceof PromptWebSocket) webSocket.onSign = undefined
+    else for (const sign of signs) webSocket.off(sign, onSign)
+  }
+}
+
+/** It has one alarm at a time, which asks or gives the other side up. */
+class Beat {
+  private pings = 0
+  private isAsked = false
+  private alarm: Alarm
+
+  constructor(
+    private readonly alarms: Alarms,
+    private readonly webSocket: WebSocket,
+    private readonly pingEvery: Duration.DurationInput,
+    private readonly pongWithin: Duration.DurationInput,
+    private readonly lost: () => void
+  ) {
+    this.alarm = this.rest()
+  }
+
+  private rest(): Alarm {
+    this.isAsked = false
+    return this.alarms.set(this.pingEvery, () => this.ask())
+  }
+
+  private ask(): void {
+    const { webSocket } = this
+    this.isAsked = true
+    this.alarm = this.alarms.set(this.pongWithin, () => {
+      if (webSocket.isPaused) this.alarm = this.rest()
+      else this.lost()
+    })
+    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++this.pings))
+  }
+
+  onSign(): void {
+    if (!this.isAsked) return
+    this.alarm.cancel()
+    this.alarm = this.rest()
+  }
+
+  end(): void {
+    this.alarm.cancel()
   }
 }
 

@@ -1,17 +1,25 @@
 /** JSON documents over a WebSocket, one way. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Entitled } from "@atelier/core/access"
-import { Effect, ParseResult, type Schema } from "effect"
-import { schemaIn, Wire } from "../wire/dialect.js"
+import { Effect, ParseResult, type Schema, type SchemaAST } from "effect"
+import { type Dialect, schemaIn, Wire } from "../wire/dialect.js"
 import { stringify } from "../server/codec/json.js"
 import { CloseSocket } from "./closing.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
+/** Encoders of each dialect by their types: one for each open stream would take a third of a KB. */
+const encoders: Readonly<Record<Dialect, WeakMap<SchemaAST.AST, unknown>>> = { standard: new WeakMap(), reference: new WeakMap() }
+
 /** Encodes values as documents that end in a line feed, in the dialect in force. wire.md §5.4. */
-export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
+export const encoder = <A, I>(schema: Schema.Schema<A, I>): Effect.Effect<(value: A) => string> =>
   Effect.map(Wire, (wire) => {
+    // An encoder of a type takes the values of that type
+    const known = encoders[wire].get(schema.ast) as ((value: A) => string) | undefined
+    if (known !== undefined) return known
     const encode = ParseResult.encodeSync(schemaIn(wire, schema))
-    return (value: A): string => stringify(encode(value))
+    const made = (value: A): string => stringify(encode(value))
+    encoders[wire].set(schema.ast, made)
+    return made
   })
 
 const done = new CloseSocket({ code: 1000, reason: "done" })

@@ -2,20 +2,9 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
-import { WebSocket, WebSocketServer } from "ws"
+import { WebSocketServer } from "ws"
+import { PromptWebSocket } from "./PromptWebSocket.js"
 import * as Upgrades from "../server/connection/Upgrades.js"
-
-/** The event by which a WebSocket tells that its close begins. */
-export const closing = Symbol("closing")
-
-/** Tells that its close begins: the client or the service has asked for it. `close` comes once the client has ended the connection too. */
-class PromptWebSocket extends WebSocket {
-  override close(code?: number, reason?: string | Buffer): void {
-    super.close(code, reason)
-    // A frame without a code is reported as 1005 (RFC 6455 §7.1.5)
-    this.emit(closing, code ?? 1005, Buffer.from(reason ?? ""))
-  }
-}
 
 /**
  * Makes a WebSocket of a request whose handshake is not refused, on its connection, and pauses it until it has listeners. Returns undefined where the host does not
@@ -26,7 +15,7 @@ export const upgrade = (
   maxPayload: number,
   { subprotocols = [] }: { readonly subprotocols?: ReadonlyArray<string> },
   headers: Readonly<Record<string, string>>
-): { readonly webSocket: WebSocket; readonly socket: Duplex; readonly release: () => void } | undefined => {
+): { readonly webSocket: PromptWebSocket; readonly socket: Duplex; readonly release: () => void } | undefined => {
   const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
   if (taken === undefined || !(request.source instanceof IncomingMessage)) return undefined
   const server = new WebSocketServer({
@@ -38,7 +27,7 @@ export const upgrade = (
     handleProtocols: (offered) => subprotocols.find((protocol) => offered.has(protocol)) ?? false
   })
   server.on("headers", (lines) => lines.push(...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)))
-  let webSocket: WebSocket | undefined
+  let webSocket: PromptWebSocket | undefined
   server.handleUpgrade(request.source, taken.socket, taken.head, (opened) => {
     webSocket = opened
   })

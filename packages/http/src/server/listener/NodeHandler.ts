@@ -17,7 +17,7 @@ import type { HttpApplication } from "../pipeline/HttpApplication.js"
 import type { DirectOutlet } from "../pipeline/appAnswer.js"
 import type { Direct } from "../pipeline/entrances.js"
 import { givesBack, LentBody } from "../connection/LentBody.js"
-import { LiveBody, liveBodyOf } from "../connection/LiveBody.js"
+import { LiveBody, liveBodyOf, type Outlet } from "../connection/LiveBody.js"
 import { NodeRequest } from "../connection/NodeRequest.js"
 import { RequestServices } from "../connection/RequestServices.js"
 
@@ -62,21 +62,42 @@ const sendHead = (target: ServerResponse): void => {
   if (typeof head === "string") flat(head)
 }
 
-/** Begins a body that goes on without the request's fiber. */
-const beginLive = (target: ServerResponse, { begin }: LiveBody): void => {
+/** Where a live body writes. It is no closure: each open stream of events has one. */
+class ResponseOutlet implements Outlet {
+  constructor(private readonly target: ServerResponse) {}
+
+  write(part: Uint8Array, done: () => void): void {
+    if (this.target.write(part)) done()
+    else this.target.once("drain", done)
+  }
+
+  offer(part: Uint8Array): void {
+    if (!this.target.writableNeedDrain) this.target.write(part)
+  }
+
+  end(last: Uint8Array | undefined): void {
+    this.target.end(last)
+  }
+
+  fail(): void {
+    this.target.destroy()
+  }
+}
+
+/** A request that is answered. */
+interface Running {
+  /** There until the answer has begun. A body may go on for hours, which would keep the fiber and its services. */
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  /** Ends a body that goes on without the fiber. */
+  stop: (() => void) | undefined
+}
+
+/** Begins a body that goes on without the request's fiber. Returns what to call when the client has gone. */
+const beginLive = (target: ServerResponse, { begin }: LiveBody): (() => void) | undefined => {
   // The client has gone: it would not go again
-  if (target.destroyed) return
+  if (target.destroyed) return undefined
   setImmediate(() => sendHead(target))
-  const stop = begin({
-    write: (part, done) => {
-      if (target.write(part)) done()
-      else target.once("drain", done)
-    },
-    offer: (part) => void (target.writableNeedDrain || target.write(part)),
-    end: (last) => void target.end(last),
-    fail: () => void target.destroy()
-  })
-  target.once("close", stop)
+  return begin(new ResponseOutlet(target))
 }
 
 /** Waits until a body that goes on without the request's fiber has ended, or its client has gone: the request's span ends then. */
@@ -107,7 +128,13 @@ const sendReadable = (target: ServerResponse, source: Readable): Effect.Effect<v
   })
 
 /** Sends an answer. A response that fails on its way has been logged by what made it. */
-const send = (method: string, target: ServerResponse, response: Response, endLater: Endings.End): Effect.Effect<void> => {
+const send = (
+  method: string,
+  target: ServerResponse,
+  response: Response,
+  endLater: Endings.End,
+  running: Running | undefined
+): Effect.Effect<void> => {
   if (target.writableEnded) return Effect.void
   target.writeHead(response.status, headersOf(response))
   const { body, headers } = response
@@ -118,7 +145,7 @@ const send = (method: string, target: ServerResponse, response: Response, endLat
   else if (body._tag === "Stream") return sendStream(target, body.stream)
   else if (body._tag === "Raw" && body.body instanceof Readable) {
     return Effect.interruptible(sendReadable(target, body.body))
-  } else if (body._tag === "Raw" && body.body instanceof LiveBody) beginLive(target, body.body)
+  } else if (body._tag === "Raw" && body.body instanceof LiveBody && running !== undefined) running.stop = beginLive(target, body.body)
   else if (body._tag === "Raw") end(target, body.body)
   else return Effect.dieMessage("no route answers a form")
   return Effect.void
@@ -143,8 +170,13 @@ export const make = (
   // Every request's fiber begins uninterruptible: an endpoint says which of its work ends when the client goes
   const runtimeFlags = RuntimeFlags.disable(runtime.runtimeFlags, RuntimeFlags.Interruption)
   const endLater = Endings.make((error) => void Runtime.runFork(runtime)(Effect.logError("an answer failed at its end", error)))
-  const lean = (application: HttpApplication, target: ServerResponse, method: string, services: Map<string, unknown>) => {
-    const sent = Effect.flatMap(application, (response) => send(method, target, response, endLater))
+  const lean = (
+    application: HttpApplication,
+    { method, response: target }: NodeRequest,
+    services: Map<string, unknown>,
+    running: Running
+  ) => {
+    const sent = Effect.flatMap(application, (response) => send(method, target, response, endLater, running))
     return Effect.flatMap(Scope.make(), (scope) => {
       services.set(Scope.Scope.key, scope)
       return Effect.matchCauseEffect(sent, {
@@ -160,24 +192,26 @@ export const make = (
     services = new RequestServices().set(HttpServerRequest.HttpServerRequest.key, request)
   ): void => {
     const { method, response: target } = request
+    const running: Running = { fiber: undefined, stop: undefined }
     const handled = tracing
       ? HttpApp.toHandled(application, (_, response) =>
-          Effect.zipRight(send(method, target, response, endLater), liveBodyEnds(target, response))
+          Effect.zipRight(send(method, target, response, endLater, running), liveBodyEnds(target, response))
         )
-      : lean(application, target, method, services)
+      : lean(application, request, services, running)
     // A runtime of its own gives the fiber its services without another copy of them
     const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({
       ...runtime,
       runtimeFlags,
       context: Context.unsafeMake(services)
     })
-    let running: Fiber.RuntimeFiber<unknown, unknown> | undefined = Runtime.runFork(own)(handled)
+    const fiber = Runtime.runFork(own)(handled)
+    running.fiber = fiber
     target.on("close", () => {
-      if (!target.writableEnded) running?.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+      running.stop?.()
+      if (!target.writableEnded) running.fiber?.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
     })
-    // A body may go on for hours, which would keep the fiber and its services
-    running.addObserver(() => {
-      running = undefined
+    fiber.addObserver(() => {
+      running.fiber = undefined
     })
   }
   const outlet: DirectOutlet = {
@@ -188,7 +222,7 @@ export const make = (
       if (body._tag !== "Empty" && body._tag !== "Uint8Array" && !(body._tag === "Raw" && typeof body.body === "string")) return false
       try {
         // What such a body needs is done by now
-        send(request.method, request.response, response, endLater)
+        send(request.method, request.response, response, endLater, undefined)
       } catch (defect) {
         // A host may have replaced what it calls
         run(request, Effect.die(defect))

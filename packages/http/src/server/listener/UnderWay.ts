@@ -52,7 +52,8 @@ export const make = (): UnderWay => {
       const dropped = sent.filter(({ isUpgrade, response }) => !isUpgrade && response.socket === null && !response.writableFinished)
       for (const { response } of dropped) response.emit("close")
     }
-    socket.once("close", closed)
+    // `once` would keep a state of its own for each connection that is open for long
+    socket.on("close", closed)
     const made = { sent, forget: () => void (connections.delete(socket), socket.off("close", closed)) }
     connections.set(socket, made)
     return made
@@ -65,9 +66,9 @@ export const make = (): UnderWay => {
       // A host that made the response itself may listen to its end later
       const isOfServer = response.listenerCount("finish") > 0
       // One listener for all of it: each takes a share of every small request
-      response.once("close", () => {
+      response.on("close", () => {
         const place = sent.indexOf(sending)
-        // It has left HTTP
+        // It has left HTTP, or closed before
         if (place === -1) return
         sent.splice(place, 1)
         // A host may make up a socket for each request, and never close it
