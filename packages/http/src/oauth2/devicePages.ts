@@ -3,7 +3,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
 import { DeviceAuthorizations, OAuthError } from "@atelier/core/oauth2"
 import { Effect } from "effect"
-import { type Asked, formPages, inputOf, noticeOf } from "../pages/forms.js"
+import { type Asked, formPages, judged, type Refused } from "../pages/forms.js"
 import { escaped, page } from "../pages/page.js"
 import { queryOf } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
@@ -28,18 +28,30 @@ ${token}
 ${content}
 </form>`
 
-    const codePage = (asked: Asked, reason?: string, status = 200): Response =>
-      page(settings, asked.brand, {
+    const codePage = (asked: Asked, refused?: Refused): Response => {
+      const { inputs, notice } = judged(
+        [{ name: "user_code", label: text.deviceCode, type: "text", autocomplete: "off", value: asked.form.get("user_code") ?? "" }],
+        refused
+      )
+      return page(settings, asked.brand, {
         title: text.deviceTitle,
-        status,
+        status: refused?.status ?? 200,
         formAction: "",
         content: `<p>${text.deviceLead}</p>
-${noticeOf(reason)}${formOf(
+${notice}${formOf(
           asked,
-          `${inputOf({ name: "user_code", label: text.deviceCode, type: "text", autocomplete: "off", value: asked.form.get("user_code") ?? "" })}
+          `${inputs}
 <div class="actions"><button type="submit">${text.deviceNext}</button></div>`
         )}`
       })
+    }
+
+    /** Why a code was not taken. The fault is the code's where no device waits with it. */
+    const codeRefused = (error: OAuthError): Refused => ({
+      reason: error.message,
+      status: oauthAnswer(error).status,
+      validations: error.error === "invalid_grant" ? [{ field: "user_code", detail: text.deviceBad }] : []
+    })
 
     const answerPage = (asked: Asked, code: string, username: string, app: string, scopes: ReadonlyArray<string>): Response =>
       page(settings, asked.brand, {
@@ -55,7 +67,7 @@ ${formOf(
   `<input type="hidden" name="user_code" value="${escaped(code)}">
 <div class="actions">
 <button type="submit" name="decision" value="allow">${text.allow}</button>
-<button type="submit" name="decision" value="deny">${text.deny}</button>
+<button class="button" type="submit" name="decision" value="deny">${text.deny}</button>
 </div>`
 )}`
       })
@@ -89,10 +101,8 @@ ${formOf(
           : Effect.zipWith(devices.find(code), CurrentActor, ({ app, scopes }, { username = "" }) =>
               answerPage(asked, code, username, app.name, scopes)
             )
-      const use = Effect.catchTag(answered, "OAuthError", (error) =>
-        Effect.succeed(codePage(asked, error.error === "invalid_grant" ? text.deviceBad : error.message, oauthAnswer(error).status))
-      )
-      return submitted(asked, operation, use, ({ reason, status }) => Effect.succeed(codePage(asked, reason, status)))
+      const use = Effect.catchTag(answered, "OAuthError", (error) => Effect.succeed(codePage(asked, codeRefused(error))))
+      return submitted(asked, operation, use, (refused) => Effect.succeed(codePage(asked, refused)))
     })
 
     return [

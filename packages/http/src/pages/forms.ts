@@ -28,12 +28,19 @@ interface Field {
   readonly optional?: boolean
 }
 
-export const inputOf = ({ autocomplete, label, name, optional = false, type, value = "" }: Field): string =>
-  `<label for="${name}">${escaped(label)}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${escaped(value)}"${optional ? "" : " required"}>`
+/** What a notice tells: why a form was refused, what has been done, or what to do. */
+type Tone = "error" | "done" | "lead"
 
-export const noticeOf = (notice: string | undefined, isError = true): string =>
-  notice === undefined ? "" : `<p${isError ? ' class="error" role="alert"' : ' class="notice" role="status"'}>${escaped(notice)}</p>\n`
+const noticeMarks: Readonly<Record<Tone, string>> = {
+  error: ' class="error" role="alert"',
+  done: ' class="notice" role="status"',
+  lead: ""
+}
+
+const noticeId = "notice"
+
+export const noticeOf = (notice: string | undefined, tone: Tone = "error"): string =>
+  notice === undefined ? "" : `<p id="${noticeId}"${noticeMarks[tone]}>${escaped(notice)}</p>\n`
 
 /** Why a form was refused. */
 export interface Refused {
@@ -47,29 +54,50 @@ export interface Refused {
 /** A sentence, which begins with a capital letter. */
 const sentence = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
 
-/** A field, its fault below it, and the focus in it if it is the first with a fault. */
-const judgedInput = (field: Field, faults: ReadonlyArray<string>, isFirst: boolean): string => {
-  const input = inputOf(field)
-  if (faults.length === 0) return input
-  const marks = ` aria-invalid="true" aria-describedby="${field.name}-fault"${isFirst ? " autofocus" : ""}>`
-  return `${input.slice(0, -1)}${marks}
-<p class="fault" id="${field.name}-fault">${escaped(faults.map(sentence).join(" "))}</p>`
+/** A field, and its fault below it. `describedBy` is the id of a notice that the field is read with. */
+const inputOf = (
+  { autocomplete, label, name, optional = false, type, value = "" }: Field,
+  faults: ReadonlyArray<string>,
+  isFocused: boolean,
+  describedBy: string | undefined
+): string => {
+  const hasFault = faults.length > 0
+  const description = hasFault ? `${name}-fault` : describedBy
+  const marks = [
+    ...(optional ? [] : [" required"]),
+    ...(hasFault ? [' aria-invalid="true"'] : []),
+    ...(description === undefined ? [] : [` aria-describedby="${description}"`]),
+    ...(isFocused ? [" autofocus"] : [])
+  ].join("")
+  return `<label for="${name}">${escaped(label)}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${escaped(value)}"${marks}>${
+    hasFault ? `\n<p class="fault" id="${name}-fault">${escaped(faults.map(sentence).join(" "))}</p>` : ""
+  }`
 }
 
-/** The fields of a form, each with its fault; and above them, the faults of no field. */
+/**
+ * The fields of a form, each with its fault; and above them a notice: the faults of no field, or what else there is to say. The focus is in the first field with a
+ * fault, or in the first that is still to be filled in. Screen readers read the notice with that field: they leave out what a page has when it is loaded.
+ */
 export const judged = (
   fields: ReadonlyArray<Field>,
-  refused: Refused | undefined
+  refused: Refused | undefined,
+  otherwise?: { readonly said: string; readonly tone: Tone }
 ): { readonly notice: string; readonly inputs: string } => {
   const validations = refused?.validations ?? []
   const faultsOf = (name: string) => validations.filter(({ field }) => field === name).map(({ detail }) => detail)
-  const first = fields.find(({ name }) => faultsOf(name).length > 0)?.name
   const others = validations.filter(({ field }) => !fields.some(({ name }) => name === field))
   const above = validations.length === 0 ? refused?.reason : others.length === 0 ? undefined : foundIn(others)
-  return {
-    notice: noticeOf(above),
-    inputs: fields.map((field) => judgedInput(field, faultsOf(field.name), field.name === first)).join("\n")
-  }
+  const notice = refused === undefined && otherwise !== undefined ? noticeOf(otherwise.said, otherwise.tone) : noticeOf(above)
+  const focused =
+    fields.find(({ name }) => faultsOf(name).length > 0) ??
+    fields.find(({ optional = false, value = "" }) => !optional && value === "") ??
+    fields[0]
+  const inputs = fields.map((field) => {
+    const isFocused = field === focused
+    return inputOf(field, faultsOf(field.name), isFocused, isFocused && notice !== "" ? noticeId : undefined)
+  })
+  return { notice, inputs: inputs.join("\n") }
 }
 
 /** A field that holds a secret. */
@@ -133,8 +161,7 @@ export const formPages = Effect.gen(function* () {
     again: (refused: Refused) => Effect.Effect<Response>
   ): Effect.Effect<Response, never, R> => {
     if (!isOwnForm(request, form.get("csrf_token"), settings)) return again({ reason: text.forged, status: 400, validations: [] })
-    const limited = limiter.take("login", info, operation)
-    if (limited !== undefined) return Effect.succeed(limited)
+    if (limiter.take("login", info, operation) !== undefined) return again({ reason: text.tooMany, status: 429, validations: [] })
     return Effect.catchAll(use, (error) => (isRefusal(error) && error._tag !== "NotModified" ? again(refusedBy(error)) : Effect.die(error)))
   }
 

@@ -47,8 +47,8 @@ form>.actions:last-child{margin-bottom:0}
 form+p,form+.actions,.actions+.actions{margin-top:16px}
 button,.button{display:flex;flex:1 1 120px;align-items:center;justify-content:center;min-height:36px;padding:6px 14px;border:1px solid var(--control);border-radius:6px;background:var(--surface);color:var(--text);font:inherit;font-weight:500;text-align:center;text-decoration:none;cursor:pointer}
 .button:hover{background:var(--hover)}
-button{border-color:var(--accent);background:var(--accent);color:var(--on-accent)}
-button:hover{filter:brightness(1.08)}
+button:not(.button){border-color:var(--accent);background:var(--accent);color:var(--on-accent)}
+button:not(.button):hover{filter:brightness(1.08)}
 a:not(.button){color:var(--accent-text);text-underline-offset:2px}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 @media (max-width:480px){input:not([type=hidden]),textarea{font-size:16px}main{padding:20px 16px}}

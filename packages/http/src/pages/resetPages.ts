@@ -3,7 +3,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Passcodes } from "@atelier/core/identity"
 import { Effect } from "effect"
 import { callInfo } from "../server/request/CurrentRequest.js"
-import { type Asked, type FormPages, inputOf, judged, noticeOf, pair, type Refused, secretOf } from "./forms.js"
+import { type Asked, type FormPages, judged, noticeOf, pair, type Refused, secretOf } from "./forms.js"
 import { page } from "./page.js"
 import type { PageReplacement } from "./PageOptions.js"
 import { text } from "./text.js"
@@ -21,13 +21,14 @@ export const resetPages = ({ mount, served, settings, submitted }: FormPages, by
           { name: "otp", label: text.passcode, type: "text", autocomplete: "one-time-code", value: form.get("otp") ?? "" },
           { name: "password", label: text.newPassword, type: "password", autocomplete: "new-password" }
         ],
-        refused
+        refused,
+        done === undefined ? undefined : { said: done, tone: "done" }
       )
       return page(settings, brand, {
         title: text.resetTitle,
         status: refused?.status ?? 200,
         formAction: "",
-        content: `${notice}${noticeOf(done, false)}<form method="POST" action="${mount}/reset-password/change">
+        content: `${notice}<form method="POST" action="${mount}/reset-password/change">
 ${token}
 ${inputs}
 <div class="actions"><button type="submit">${text.changePassword}</button></div>
@@ -35,18 +36,23 @@ ${inputs}
       })
     }
 
-    const requestForm = ({ brand, form, token }: Asked, { reason, status }: Partial<Refused> = {}): Response =>
-      page(settings, brand, {
+    const requestForm = ({ brand, form, token }: Asked, refused?: Refused): Response => {
+      const { inputs, notice } = judged(
+        [{ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" }],
+        refused
+      )
+      return page(settings, brand, {
         title: text.resetTitle,
-        status: status ?? 200,
+        status: refused?.status ?? 200,
         formAction: "",
         content: `<p>${text.resetLead}</p>
-${noticeOf(reason)}<form method="POST" action="${mount}/reset-password">
+${notice}<form method="POST" action="${mount}/reset-password">
 ${token}
-${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" })}
+${inputs}
 <div class="actions"><button type="submit">${text.sendCode}</button></div>
 </form>`
       })
+    }
 
     const unavailable = ({ brand }: Asked): Response =>
       page(settings, brand, {
@@ -81,7 +87,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
           yield* passcodes.changePassword(use, yield* callInfo)
           return page(settings, brand, {
             title: text.resetTitle,
-            content: `${noticeOf(text.passwordChanged, false)}<p><a href="${mount}/login">${text.signIn}</a></p>`
+            content: `${noticeOf(text.passwordChanged, "done")}<p><a href="${mount}/login">${text.signIn}</a></p>`
           })
         }),
         (refused) => Effect.succeed(changeForm(asked, refused))

@@ -4,19 +4,13 @@ import { Sessions, SetupTokens, Users } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import { sessionCookie } from "../server/credentials/SessionCookie.js"
 import { isLocalCaller, setupCaller } from "../server/request/setupCaller.js"
-import { type Asked, type FormPages, inputOf, judged, pair, type Refused, secretOf } from "./forms.js"
+import { type Asked, type FormPages, judged, pair, type Refused, secretOf } from "./forms.js"
 import { escaped, page } from "./page.js"
 import { type PageReplacement, seeOther } from "./PageOptions.js"
 import { logIn } from "./signInPages.js"
 import { text } from "./text.js"
 
 type Response = HttpServerResponse.HttpServerResponse
-
-/** The token of the link goes along; one that has been refused can be typed again. */
-const tokenField = (value: string, status: number): string =>
-  value !== "" && status !== 403
-    ? `<input type="hidden" name="token" value="${escaped(value)}">\n`
-    : `<p>${text.setupTokenLead}</p>\n${inputOf({ name: "token", label: text.setupToken, type: "text", autocomplete: "off" })}\n`
 
 export const setupPages = ({ mount, served, settings, submitted }: FormPages, by: PageReplacement | undefined) =>
   Effect.gen(function* () {
@@ -32,8 +26,13 @@ export const setupPages = ({ mount, served, settings, submitted }: FormPages, by
 
     const setupPage = ({ brand, form, token }: Asked, needsToken: boolean, refused: Refused | undefined): Response => {
       const status = refused?.status ?? 200
+      const setupToken = form.get("token") ?? ""
+      // The token of the link goes along; one that has been refused can be typed again
+      const isGiven = setupToken !== "" && status !== 403
+      const isAsked = needsToken && !isGiven
       const { inputs, notice } = judged(
         [
+          ...(isAsked ? [{ name: "token", label: text.setupToken, type: "text", autocomplete: "off" } as const] : []),
           { name: "email", label: text.email, type: "email", autocomplete: "email", value: form.get("email") ?? "" },
           { name: "username", label: text.username, type: "text", autocomplete: "username", value: form.get("username") ?? "" },
           { name: "name", label: text.fullName, type: "text", autocomplete: "name", value: form.get("name") ?? "", optional: true },
@@ -46,9 +45,9 @@ export const setupPages = ({ mount, served, settings, submitted }: FormPages, by
         status,
         formAction: "",
         content: `<p>${text.setupLead}</p>
-${notice}<form method="POST" action="${mount}/setup">
+${isAsked ? `<p>${text.setupTokenLead}</p>\n` : ""}${notice}<form method="POST" action="${mount}/setup">
 ${token}
-${needsToken ? tokenField(form.get("token") ?? "", status) : ""}${inputs}
+${needsToken && isGiven ? `<input type="hidden" name="token" value="${escaped(setupToken)}">\n` : ""}${inputs}
 <div class="actions"><button type="submit">${text.createUser}</button></div>
 </form>`
       })

@@ -5,7 +5,7 @@ import { sessionCookie } from "../server/credentials/SessionCookie.js"
 import { callInfo } from "../server/request/CurrentRequest.js"
 import type { Parameters } from "../server/request/form.js"
 import { safeRedirect } from "../server/request/safeRedirect.js"
-import { type Asked, type FormPages, inputOf, noticeOf, pair, secretOf } from "./forms.js"
+import { type Asked, type FormPages, judged, pair, type Refused, secretOf } from "./forms.js"
 import { escaped, page } from "./page.js"
 import { type PageReplacement, seeOther } from "./PageOptions.js"
 import { text } from "./text.js"
@@ -27,7 +27,7 @@ export const signInPages = ({ mount, served, settings, submitted }: FormPages, b
       return target === "/" ? `${mount}/` : target
     }
 
-    const loginForm = ({ brand, form, token }: Asked, reason: string | undefined, status = 200) =>
+    const loginForm = ({ brand, form, token }: Asked, refused?: Refused) =>
       Effect.map(methods.offered, ({ github, oidc, password, terms_of_service_url }) => {
         const target = targetOf(form)
         const external = (path: string, name: string): string =>
@@ -36,22 +36,28 @@ export const signInPages = ({ mount, served, settings, submitted }: FormPages, b
           ...(oidc === undefined ? [] : [external("/api/v2/users/oidc/callback", oidc.sign_in_text || text.oidc)]),
           ...(github === undefined ? [] : [external("/api/v2/users/oauth2/github/callback", text.github)])
         ]
-        const fields = [
-          inputOf({ name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" }),
-          inputOf({ name: "password", label: text.password, type: "password", autocomplete: "current-password" })
-        ].join("\n")
+        // The text of the query is another's: a page must not say whatever a link makes it say
+        const lead = form.get("message") === undefined ? undefined : ({ said: text.signInAgain, tone: "lead" } as const)
+        const { inputs, notice } = judged(
+          [
+            { name: "email", label: text.email, type: "email", autocomplete: "username", value: form.get("email") ?? "" },
+            { name: "password", label: text.password, type: "password", autocomplete: "current-password" }
+          ],
+          refused,
+          lead
+        )
         const passwordForm = `<form method="POST" action="${mount}/login">
 ${token}
 <input type="hidden" name="redirect" value="${escaped(target)}">
-${fields}
+${inputs}
 <div class="actions"><button type="submit">${text.signIn}</button></div>
 </form>
 <p><a href="${mount}/reset-password">${text.forgotten}</a></p>`
         return page(settings, brand, {
           title: text.signInTitle(brand.name),
-          status,
+          status: refused?.status ?? 200,
           formAction: "",
-          content: `${noticeOf(reason)}${password ? passwordForm : ""}
+          content: `${notice}${password ? passwordForm : ""}
 ${buttons.length === 0 ? "" : `<div class="actions">${buttons.join("\n")}</div>`}
 ${password || buttons.length > 0 ? "" : `<p>${text.noMethods}</p>`}
 ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url)}">${text.terms}</a></p>`}`
@@ -62,8 +68,7 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
       Effect.gen(function* () {
         if (asked.info.user?._tag === "Right" && asked.form.get("prompt") !== "login") return seeOther(targetOf(asked.form))
         if (!(yield* Effect.isSuccess(users.requireFirst()))) return seeOther(`${mount}/setup`)
-        // The text of the query is another's: a page must not say whatever a link makes it say
-        return yield* loginForm(asked, asked.form.get("message") === undefined ? undefined : text.signInAgain)
+        return yield* loginForm(asked)
       })
     )
 
@@ -72,7 +77,7 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
         asked,
         "POST /api/v2/users/login",
         Effect.map(logIn(sessions, asked.form), (token) => cookie.set(seeOther(targetOf(asked.form)), Redacted.value(token))),
-        ({ reason, status }) => loginForm(asked, reason, status)
+        (refused) => loginForm(asked, refused)
       )
     )
 

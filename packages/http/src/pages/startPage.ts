@@ -22,6 +22,12 @@ export const startPage = ({ buttonPage, mount, served, settings, submitted }: Fo
 
     const pathOf = ({ params }: RequestInfo): string => startPath(params["user"] ?? "", params["place"] ?? "")
 
+    /** Where the start can be followed: the workspace's own place in the console. */
+    const placeOf = ({ name, owner_name }: WorkspaceView): string =>
+      settings.console === undefined
+        ? `${mount}/`
+        : `${settings.console.base}@${encodeURIComponent(owner_name)}/${encodeURIComponent(name)}`
+
     const form = (asked: Asked, workspace: WorkspaceView, reason?: string, status?: number) =>
       buttonPage(
         asked,
@@ -29,7 +35,8 @@ export const startPage = ({ buttonPage, mount, served, settings, submitted }: Fo
           title: text.startTitle(workspace.name),
           lead: text.startLead(workspace.latest_build.status),
           action: pathOf(asked.info),
-          button: text.startWorkspace
+          button: text.startWorkspace,
+          isLeft: true
         },
         reason,
         status
@@ -49,7 +56,7 @@ export const startPage = ({ buttonPage, mount, served, settings, submitted }: Fo
           return yield* Effect.gen(function* () {
             const workspace = yield* workspaces.getByName(info.params["user"] ?? "", info.params["place"] ?? "", { includeDeleted: false })
             if (!(yield* builds.mayStart(workspace.id))) return missing
-            return isStarted(workspace) ? seeOther(`${mount}/`) : yield* answer(asked, workspace)
+            return isStarted(workspace) ? seeOther(placeOf(workspace)) : yield* answer(asked, workspace)
           }).pipe(
             Effect.catchTag("NotFound", () => Effect.succeed(missing)),
             Effect.provideService(CurrentActor, info.user.right)
@@ -62,7 +69,10 @@ export const startPage = ({ buttonPage, mount, served, settings, submitted }: Fo
       submitted(
         asked,
         "POST /api/v2/workspaces/{workspace}/builds",
-        Effect.as(builds.create(workspace.id, { transition: "start", rich_parameter_values: [], orphan: false }), seeOther(`${mount}/`)),
+        Effect.as(
+          builds.create(workspace.id, { transition: "start", rich_parameter_values: [], orphan: false }),
+          seeOther(placeOf(workspace))
+        ),
         ({ reason, status }) => Effect.succeed(form(asked, workspace, reason, status))
       )
     )

@@ -95,5 +95,6 @@ export const text = {
   linkedTitle: (provider: string) => `${provider} is connected`,
   linkedLead: "You can close this page.",
   linkedAs: (user: string) => `You are signed in as ${user}. You can close this page.`,
+  tooMany: "The form was sent too often. Wait a minute, and send it again.",
   forged: "The form is out of date. Send it again."
 } as const

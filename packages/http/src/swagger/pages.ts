@@ -25,7 +25,7 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="swagger-ui.css">
 </head>
 <body>
-<div id="swagger-ui"></div>
+<main id="swagger-ui"></main>
 <script src="swagger-ui-bundle.js"></script>
 <script src="initialize.js"></script>
 </body>

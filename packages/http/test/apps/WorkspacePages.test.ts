@@ -31,15 +31,16 @@ describeAgentInterface(
 
       const form = await browser.visit(`${site}${place}/start`)
       expect(form.text).toContain(`<form method="POST" action="${place}/start">`)
+      expect(linksIn(form)).toStrictEqual(["/"])
       const token = /name="csrf_token" value="([^"]*)"/.exec(form.text)?.[1] ?? ""
       const post = (fields: Readonly<Record<string, string>>, visitor = browser) =>
         visitor.visit(`${site}${place}/start`, { method: "POST", headers: { origin: site }, body: new URLSearchParams(fields) })
       expect((await post({})).status).toBe(400)
-      expect(await post({ csrf_token: token })).toMatchObject({ status: 303, location: `${site}/` })
+      expect(await post({ csrf_token: token })).toMatchObject({ status: 303, location: `${site}${place}` })
       const { body } = await server().call("GET", `/workspaces/${agent.workspace.id}`, { token: server().owner().token })
       expect(body).toMatchObject({ latest_build: { transition: "start" } })
       // It has been started
-      expect((await browser.visit(`${site}${place}/start`)).location).toBe(`${site}/`)
+      expect((await browser.visit(`${site}${place}/start`)).location).toBe(`${site}${place}`)
 
       const other = aBrowser({ [site]: server().url }, { accept: "text/html" })
       expect((await other.visit(`${site}${place}/start`)).location).toMatch(`${site}/login?redirect=`)

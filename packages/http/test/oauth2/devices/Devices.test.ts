@@ -109,7 +109,10 @@ describeServer("a device without a browser", (server) => {
     expect([anonymous.status, login.searchParams.get("redirect")]).toStrictEqual([303, `/oauth2/device?user_code=${user_code}`])
     const send = await atThePage(server(), server().owner())
     expect((await send({ user_code, decision: "allow", csrf_token: "" })).status).toBe(400)
-    expect((await send({ user_code: "BBBB-BBBB" })).text).toContain('role="alert"')
+    const unknown = (await send({ user_code: "BBBB-BBBB" })).text
+    expect(unknown).toMatch(/<input id="user_code" [^>]*aria-invalid="true" aria-describedby="user_code-fault" autofocus>/)
+    // One button of the page is the main one
+    expect((await send({ user_code })).text.match(/<button type="submit"/g)).toHaveLength(1)
     const scoped = await server().call("POST", "/users/me/keys/tokens", { token: server().owner().token, body: { scopes: ["user:read"] } })
     const { key } = scoped.as(Schema.Struct({ key: Schema.String }))
     const narrow = await atThePage(server(), { ...server().owner(), token: key })
