@@ -24,7 +24,12 @@ const requireDriver = (): void => {
     // Its compiled part is loaded with the first database
     if (typeof driver === "function") Reflect.construct(driver, [":memory:"]).close()
   } catch (error) {
-    const [reason = ""] = reasonOf(error).split("\n")
+    const [first = "", ...more] = reasonOf(error).split("\n")
+    // Node names the version that it was compiled for, and that is all that its message tells of use
+    const isOfAnotherNode = more.some((line) => line.includes("NODE_MODULE_VERSION"))
+    const reason = isOfAnotherNode
+      ? 'It is compiled for another version of Node.js: "npm rebuild better-sqlite3" compiles it for this one.'
+      : first
     throw new StartError({
       option: "database",
       reason: `SQLite needs the package better-sqlite3, compiled for Node.js ${process.versions.node}: install it beside atelier, which takes a C++ compiler and Python where there is no prebuilt binary, or name a PostgreSQL. ${reason}`

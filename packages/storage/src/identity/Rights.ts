@@ -49,14 +49,14 @@ export const selectRights = (sql: Statements): Fragment =>
     sqlite: () =>
       sql`json_object('user_id', u.id, 'is_service_account', json(CASE WHEN u.is_service_account THEN 'true' ELSE 'false' END),
           'site_roles', json(u.rbac_roles),
-          'memberships', (SELECT json_group_array(json_object('organization_id', m.organization_id, 'roles', json(m.roles),
+          'memberships', json((SELECT json_group_array(json_object('organization_id', m.organization_id, 'roles', json(m.roles),
               'default_roles', json(o.default_org_member_roles), 'share_mode', o.shareable_workspace_owners))
-            FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted),
-          'custom_roles', (SELECT json_group_array(json_object('organization_id', c.organization_id, 'name', c.name,
+            FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted)),
+          'custom_roles', json((SELECT json_group_array(json_object('organization_id', c.organization_id, 'name', c.name,
               'display_name', c.display_name, 'permissions', json(c.permissions)))
             FROM organization_members m CROSS JOIN json_each(m.roles)
-              CROSS JOIN custom_roles c ON c.organization_id = m.organization_id AND c.name = json_each.value WHERE m.user_id = u.id),
-          'group_ids', (SELECT json_group_array(g.group_id) FROM group_members g WHERE g.user_id = u.id)
+              CROSS JOIN custom_roles c ON c.organization_id = m.organization_id AND c.name = json_each.value WHERE m.user_id = u.id)),
+          'group_ids', json((SELECT json_group_array(g.group_id) FROM group_members g WHERE g.user_id = u.id))
         ) AS rights`
   })
 
