@@ -5,7 +5,9 @@ import { type Actor, CurrentActor } from "@atelier/core/access"
 import { ExternalAuth } from "@atelier/core/externalAuth"
 import { Cryptography, Invalid, Unauthenticated } from "@atelier/core/platform"
 import { Effect, type Scope } from "effect"
+import { appPage } from "../pages/appPage.js"
 import { brandOf } from "../pages/brandOf.js"
+import type { PageBrand } from "../pages/page.js"
 import { text } from "../pages/text.js"
 import { refuse } from "../server/codec/respond.js"
 import { isOwnForm } from "../server/credentials/Csrf.js"
@@ -14,7 +16,7 @@ import type { Page } from "../server/pipeline/HttpApplication.js"
 import { CurrentRequest, type RequestInfo } from "../server/request/CurrentRequest.js"
 import { readForm } from "../server/request/form.js"
 import { Settings } from "../server/request/Settings.js"
-import { isRefusal, type Refusal, responseOf } from "../wire/errors.js"
+import { isRefusal, type Refusal, responseOf, statusOf } from "../wire/errors.js"
 import { type Asked, linkPages } from "./linkPages.js"
 import { providerVisits, queryOf } from "./providerVisits.js"
 
@@ -52,6 +54,17 @@ export const externalAuthPages = Effect.gen(function* () {
     })
   }
 
+  /** A refusal: a page for browsers. */
+  const refused = ({ headers }: Request, brand: PageBrand, refusal: Refusal): Response => {
+    if (refusal._tag === "NotModified" || !/\btext\/html\b/i.test(headers["accept"] ?? "")) return refuse(refusal)
+    const { detail, message } = responseOf(refusal)
+    return appPage(settings, brand, {
+      status: statusOf(refusal),
+      title: refusal._tag === "NotFound" ? text.linkMissing : text.linkFailed,
+      message: detail ?? message
+    })
+  }
+
   /** A page for the user who is signed in. */
   const served = <R>(answer: (asked: Asked) => Effect.Effect<Response, Refusal, R | CurrentActor>): Page["handler"] =>
     Effect.gen(function* () {
@@ -60,7 +73,9 @@ export const externalAuthPages = Effect.gen(function* () {
       if (info.user?._tag !== "Right") return toLogin(request, info)
       const actor: Actor = info.user.right
       return yield* answer({ id: info.params["externalauth"] ?? "", request, info, brand: yield* brandOfPages }).pipe(
-        Effect.catchAll((error) => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error))),
+        Effect.catchAll((error) =>
+          isRefusal(error) ? Effect.map(brandOfPages, (brand) => refused(request, brand, error)) : Effect.die(error)
+        ),
         Effect.provideService(CurrentActor, actor)
       )
     }).pipe((effect) =>

@@ -16,6 +16,7 @@ import { type ConsolePlace, Settings } from "../server/request/Settings.js"
 import { appPage } from "./appPage.js"
 import { brandOf } from "./brandOf.js"
 import { type HostConsole, wantsConsole } from "./ConsoleOptions.js"
+import { failurePage } from "./failurePage.js"
 import { lostPage } from "./lostPage.js"
 import { originOf } from "./page.js"
 import { pageHeaders } from "./pageHeaders.js"
@@ -102,9 +103,10 @@ export const consolePages = (options: HostConsole) =>
     const settings = yield* Settings
     const { console: place, login } = settings
     const lost = yield* lostPage(options)
+    const failure = yield* failurePage(options)
     if (place === undefined) {
       if (wantsConsole(options)) yield* Effect.logWarning("the web console is not served: its files have not been built")
-      return { owns: () => false, file: () => undefined, isPersonal: () => false, page: lost && (() => lost) } satisfies Unrouted
+      return { owns: () => false, file: () => undefined, isPersonal: () => false, page: lost && (() => lost), failure } satisfies Unrouted
     }
     const { site } = place
     const files = filesOf(place)
@@ -144,6 +146,7 @@ export const consolePages = (options: HostConsole) =>
         // Links in messages lead to the service, wherever its console is
         if (isKnown) return Effect.succeed(seeOther(withQuery(`${place.base}${path.slice(1)}`, queryOf(request))))
         return lost ?? show(request, info, false)
-      }
+      },
+      failure
     } satisfies Unrouted
   })

@@ -198,6 +198,13 @@ describeAgentsOnEach(
       expect((await server().call("GET", "/external-auth")).status).toBe(401)
     })
 
+    once("shows a browser a page where there is no such provider", async () => {
+      const get = (accept: string) => server().call("GET", "//external-auth/none", { token: server().owner().token, headers: { accept } })
+      const [page, answer] = await Promise.all([get("text/html"), get("*/*")])
+      expect([page.status, page.text]).toStrictEqual([404, expect.stringContaining("<h1>Provider not found</h1>")])
+      expect([answer.status, answer.headers.get("content-type")]).toStrictEqual([404, "application/json; charset=utf-8"])
+    })
+
     once("keeps tokens out of the store's plain bytes", async () => {
       const person = await server().aMember()
       let access = ""

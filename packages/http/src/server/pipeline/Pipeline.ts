@@ -113,7 +113,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
     const targetOf = targetReader(settings.basePath, routes.isOwn)
     const count = requestMetrics()
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
-    const failed = failureAnswer(yield* StoreFaults)
+    const failed = failureAnswer(yield* StoreFaults, unrouted.failure)
     const { identify, isOwn } = identification(yield* UserCredentials, yield* HostSessions, yield* TrustedSessions)
     const routeOf = routeFinder(routes)
     const heads = new KnownHeads()

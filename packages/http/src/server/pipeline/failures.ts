@@ -8,6 +8,7 @@ import { refuseAt } from "../codec/respond.js"
 import { withStream } from "../connection/withStream.js"
 import type { StoreFaults } from "../operate/StoreFaults.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
+import type { Failure, Unrouted } from "./Unrouted.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -15,13 +16,20 @@ type Response = HttpServerResponse.HttpServerResponse
 /** Seconds after which a request is worth another try. */
 const retryAfter = 5
 
-/** The answer to a request that may succeed in a moment. */
-export const refuseForNow = (path: string, refusal: Unavailable): Response =>
-  HttpServerResponse.setHeader(refuseAt(path, refusal), "retry-after", String(retryAfter))
+const toTryAgain = (response: Response): Response => HttpServerResponse.setHeader(response, "retry-after", String(retryAfter))
 
-/** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
-const withoutStore = (path: string, unavailable: StoreUnavailable, message: string): Response =>
-  unavailable.reason === "full" ? refuseAt(path, new StorageFull({ message })) : refuseForNow(path, new Unavailable({ message }))
+/** The answer to a request that may succeed in a moment. */
+export const refuseForNow = (path: string, refusal: Unavailable): Response => toTryAgain(refuseAt(path, refusal))
+
+/** Why a request fails that needs a store which cannot answer now: nothing has been changed, or all of it. */
+const withoutStore = ({ reason }: StoreUnavailable, message: string): Failure =>
+  reason === "full" ? new StorageFull({ message }) : new Unavailable({ message })
+
+/** Paths below which programs alone ask. */
+const ofPrograms = /^\/(?:api|scim|derp|internal|\.well-known)(?:\/|$)/
+
+/** Whether a user sees the answer: browsers ask for pages, and send their forms, with this header. */
+const isSeen = ({ headers }: Request, path: string): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
 
 const inLog = (request: Request, { id, path }: RequestInfo) => ({
   request_id: id,
@@ -31,21 +39,24 @@ const inLog = (request: Request, { id, path }: RequestInfo) => ({
 
 /** Answers a defect with 500 and a log line, and a store that is away with 503. A client that goes ends its request without an answer. */
 export const failureAnswer =
-  (faults: StoreFaults["Type"]) =>
+  (faults: StoreFaults["Type"], show: Unrouted["failure"]) =>
   (request: Request, info: RequestInfo, cause: Cause.Cause<never>): Effect.Effect<Response> => {
+    const answer = (failure: Failure): Effect.Effect<Response> => {
+      const isForNow = failure._tag === "Unavailable"
+      if (show === undefined || !isSeen(request, info.path))
+        return Effect.succeed(isForNow ? refuseForNow(info.path, failure) : refuseAt(info.path, failure))
+      return Effect.map(show(failure), (page) => (isForNow ? toTryAgain(page) : page))
+    }
     if (Cause.isInterruptedOnly(cause)) {
       info.counted?.end(undefined)
       return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
     }
     const unavailable = storeUnavailable(cause)
     if (Option.isSome(unavailable))
-      return Effect.as(faults.note(unavailable.value), withoutStore(info.path, unavailable.value, faults.textOf(unavailable.value)))
-    return Effect.as(
+      return Effect.zipRight(faults.note(unavailable.value), answer(withoutStore(unavailable.value, faults.textOf(unavailable.value))))
+    return Effect.zipRight(
       Effect.annotateLogs(Effect.logError("a request failed", cause), inLog(request, info)),
-      refuseAt(
-        info.path,
-        new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` })
-      )
+      answer(new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` }))
     )
   }
 

@@ -98,6 +98,13 @@ describe("a server whose PostgreSQL", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, me))
     expect(answers.map(({ status }) => status)).toStrictEqual(answers.map(() => 503))
     expect([answers[0]?.headers.get("retry-after"), answers[0]?.body]).toStrictEqual(["5", { message: "The store does not answer." }])
+    const page = await server.call("GET", "//login", { headers: { accept: "text/html" } })
+    expect([page.status, page.headers.get("retry-after"), page.headers.get("content-type")]).toStrictEqual([
+      503,
+      "5",
+      "text/html; charset=utf-8"
+    ])
+    expect(page.text).toContain("<h1>The service is not available</h1>\n<p>The store does not answer.</p>")
     expect((await server.call("GET", "//healthz")).status).toBe(200)
     expect([log.of("The store does not answer."), log.failed()]).toStrictEqual([1, 0])
     proxy.restore()
