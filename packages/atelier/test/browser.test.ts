@@ -99,7 +99,8 @@ it.skipIf(chromiumPath === undefined)(
 
     const browser = await startChromium()
     onTestFinished(() => browser.close())
-    const page = await browser.newPage()
+    const context = await browser.newContext()
+    const page = await context.newPage()
     page.setDefaultTimeout(60_000)
     const problems: Array<string> = []
     page.on("pageerror", ({ message }) => problems.push(message))
@@ -131,8 +132,17 @@ it.skipIf(chromiumPath === undefined)(
     const app = `http://site--dev--${workspace.owner_name}.apps.localhost:${port}/`
     await page.goto(app)
     expect([page.url(), await page.title()]).toStrictEqual([app, "site"])
+    const open = await context.newPage()
+    open.setDefaultTimeout(60_000)
+    await open.goto(`${base}/@${workspace.owner_name}/dev/terminal`)
+    await open.locator(".xterm").click()
+    await type(open, "echo open $((40 + 4))", "open 44")
     await buildOf(client, workspace, "stop")
     await untilWorkspace(client, workspace.id, ({ latest_build }) => latest_build.status === "stopped")
+    // An open terminal leads to the same page, once its user asks for another terminal
+    await open.getByRole("status").filter({ hasText: "The terminal has ended" }).waitFor()
+    await open.keyboard.press("Enter")
+    await open.getByRole("heading", { level: 1, name: "Workspace offline" }).waitFor()
     for (const address of [app, `${base}/@${workspace.owner_name}/dev/terminal`]) {
       await page.goto(address)
       expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Workspace offline")

@@ -51,6 +51,25 @@ const newId = () => {
 
 let socket
 let failures = 0
+let hasOpened = false
+
+/** Whether the service has another page at this address now, such as that of a stopped workspace or of the login. */
+const isReplaced = async () => {
+  try {
+    const { status, type } = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", cache: "no-store" })
+    return type === "opaqueredirect" || (status >= 400 && status < 500)
+  } catch {
+    return false
+  }
+}
+
+/** Connects again in a while, unless there is nothing to connect to any more. */
+const again = async () => {
+  say(hasOpened ? "The connection is lost. Trying again …" : "The workspace does not answer yet. Trying again …")
+  const delay = delays[Math.min(failures++, delays.length - 1)]
+  if (failures > 1 && (await isReplaced())) return location.reload()
+  setTimeout(connect, delay)
+}
 
 const send = (message) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(new TextEncoder().encode(JSON.stringify(message)))
@@ -65,6 +84,7 @@ const ended = () => {
     address.searchParams.delete("reconnect")
     history.replaceState(null, "", address)
     terminal.reset()
+    hasOpened = false
     connect()
   })
 }
@@ -81,6 +101,7 @@ const connect = () => {
     // What the terminal shows is sent again
     if (failures > 0) terminal.reset()
     failures = 0
+    hasOpened = true
     say("")
     send({ height: terminal.rows, width: terminal.cols })
   })
@@ -88,8 +109,7 @@ const connect = () => {
   opening.addEventListener("close", ({ code, reason }) => {
     if (code === closed.ended) return ended()
     if (code === closed.refused) return say(reason || "The terminal cannot be opened any more.")
-    say("The connection is lost. Trying again …")
-    setTimeout(connect, delays[Math.min(failures++, delays.length - 1)])
+    void again()
   })
   socket = opening
 }
