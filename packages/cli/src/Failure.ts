@@ -139,6 +139,12 @@ const systemFailure = (error: SystemError): Failure => {
   return new Failure({ message: subject === undefined || refusal === undefined ? error.message : `${subject}: ${refusal}.`, cause: error })
 }
 
+/** The failure of a write, which the system reports without saying what was written. Other errors stay as they are. */
+export const writeFailure = (error: unknown, subject: string): unknown =>
+  isOfSystem(error) && error.path === undefined
+    ? new Failure({ message: `${subject}: ${refusals[error.code] ?? error.message}.`, cause: error })
+    : error
+
 /** Returns any error as a failure. */
 export const failureOf = (error: unknown, program: string, hints: Hints = {}): Failure => {
   if (error instanceof Failure) return error

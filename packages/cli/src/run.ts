@@ -6,7 +6,7 @@ import { parse } from "./command/parse.js"
 import { isGroup } from "./command/Command.js"
 import { configDirectory, type Contexts, makeContexts } from "./contexts/Contexts.js"
 import { keyStoreOf } from "./contexts/KeyStore.js"
-import { exitCodes, Failure, failureOf, type Hints, Interrupted } from "./Failure.js"
+import { exitCodes, Failure, failureOf, type Hints, Interrupted, writeFailure } from "./Failure.js"
 import { makeSession, type Session } from "./Session.js"
 import { type Format, makeOutput } from "./terminal/Output.js"
 import { makePrompts } from "./terminal/Prompts.js"
@@ -108,10 +108,14 @@ export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<stri
   const { env, stderr, stdout } = surroundings
   const { signal, end } = interruptions()
   const contexts = makeContexts(configDirectory(env), keyStoreOf(env))
-  // A reader that goes away, such as `head`, ends the program
-  const leave = (error: NodeJS.ErrnoException): void => process.exit(error.code === "EPIPE" ? exitCodes.ok : exitCodes.failed)
-  stdout.on("error", leave)
   const isDebug = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--debug")
+  /** Ends the program whose output is lost. A reader that goes away, such as `head`, wants no more of it. */
+  const leave = (error: NodeJS.ErrnoException): void => {
+    if (error.code === "EPIPE") process.exit(exitCodes.ok)
+    stderr.write(explained(writeFailure(error, "standard output"), { program, hints: {}, isDebug }))
+    process.exit(exitCodes.failed)
+  }
+  stdout.on("error", leave)
   let failureCode: number = exitCodes.failed
   try {
     const parsed = parse(argv, commands, globals, { env, program })
@@ -136,6 +140,8 @@ export const runIn = async (surroundings: Surroundings, argv: ReadonlyArray<stri
     await contexts.settled()
     end()
     await flushed(stdout)
+    // A file tells of a failure after this program would have ended
+    if (stdout.errored !== null && stdout.errored !== undefined) leave(stdout.errored)
     stdout.off("error", leave)
   }
 }

@@ -1,6 +1,10 @@
 /** What the program writes where no colours are wanted: no sequence that a terminal would act on. */
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 import { PassThrough } from "node:stream"
+import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { writeFailure } from "../src/Failure.js"
 import { runIn } from "../src/run.js"
 import { makeOutput } from "../src/terminal/Output.js"
 
@@ -84,4 +88,17 @@ it.each(surroundings)("a failure has no escape sequences %s", async (_, isTTY, e
   expect(code).toBe(2)
   expect(stderr.text()).toContain("Error: ")
   expect(stdout.text() + stderr.text()).not.toContain(escape)
+})
+
+it.skipIf(!existsSync("/dev/full"))("a program whose output is lost fails, and says why", () => {
+  const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+  const { status, stderr } = spawnSync("sh", ["-c", 'exec "$0" "$@" >/dev/full', process.execPath, main, "help"], { encoding: "utf8" })
+  expect([status, stderr]).toStrictEqual([1, "Error: standard output: the disk is full.\n"])
+})
+
+it("a write that fails names the file, which the system leaves out", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" })
+  expect(writeFailure(full, "a.txt")).toMatchObject({ message: "a.txt: the disk is full." })
+  const named = Object.assign(new Error("EACCES: permission denied, open 'b.txt'"), { code: "EACCES", syscall: "open", path: "b.txt" })
+  expect(writeFailure(named, "a.txt")).toBe(named)
 })

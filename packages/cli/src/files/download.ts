@@ -5,7 +5,7 @@ import { chmod, lstat, mkdir, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, posix } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { Failure, usage } from "../Failure.js"
+import { Failure, usage, writeFailure } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { bytesText, counted } from "../terminal/text.js"
 import { type End, noSuchFile, type Report, unless } from "./copy.js"
@@ -56,7 +56,10 @@ const downloadFile = async (sandbox: Sandbox, path: string, target: string, { ou
   const from = await sandbox.files.stream(path, { start, signal })
   await mkdir(dirname(target), { recursive: true })
   // The mode of the file may keep its own user from writing: it comes last
-  await pipeline(received.stream(from), createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 }), { signal })
+  const file = createWriteStream(part.file, { flags: start === 0 ? "w" : "a", mode: 0o600 })
+  await pipeline(received.stream(from), file, { signal }).catch((error: unknown) => {
+    throw writeFailure(error, target)
+  })
   if (received.bytes() !== size) {
     await rm(part.file, { force: true })
     throw new Failure({ message: `${path}: changed while it was copied.`, hint: "copy it again." })

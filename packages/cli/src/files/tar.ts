@@ -5,7 +5,7 @@ import { join, relative, resolve, sep } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { extract, type Header, pack, type Pack } from "tar-stream"
-import { Failure } from "../Failure.js"
+import { Failure, writeFailure } from "../Failure.js"
 
 const addFile = (archive: Pack, path: string, header: Partial<Header> & Pick<Header, "name"> & { readonly size: number }): Promise<void> =>
   new Promise((done, fail) => {
@@ -97,7 +97,9 @@ export const unpack = async (archive: Readable, directory: string, signal: Abort
       } else if (type === "file") {
         // A link at this place would take the file elsewhere
         await rm(place, { force: true })
-        await pipeline(entry, createWriteStream(place, { flags: "wx", mode: mode & 0o777 }))
+        await pipeline(entry, createWriteStream(place, { flags: "wx", mode: mode & 0o777 })).catch((error: unknown) => {
+          throw writeFailure(error, place)
+        })
         bytes += size
       }
       entry.resume()
