@@ -42,7 +42,7 @@ ${words.join("\n")}
 
 Other commands work with a server elsewhere, such as login, list and ssh: ${called} help lists them.
 
-Options of serve:
+Options of serve. In a default, {brand} is the brand in lower case:
 
 ${used.map(line).join("\n")}
 
