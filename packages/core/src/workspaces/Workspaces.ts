@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
    * recheck.
    */
   const watched = yield* makeSharedReads<WatchedWorkspace>({
-    nameOf: ({ id, owner_id, template_id }) => `${id} ${owner_id} ${template_id}`,
+    nameOf: ({ id, owner_id, template_id }) => [id, owner_id, template_id].join(" "),
     sourcesOf: ({ owner_id, template_id }) => [
       source(workspaceEvents(owner_id), ({ workspace_id }, { id }) => workspace_id === id),
       source(activeVersionChanges(template_id))

@@ -100,11 +100,7 @@ export const serverSentEvents = <A, I>(schema: Schema.Schema<A, I>, { right, val
     const begun = yield* beginStream(right)
     if ("refusal" in begun) return begun.refusal
     const broken = logging(runtime, yield* CurrentRequest)
-    const body = new LiveBody((outlet) => {
-      const events = new LiveEvents(outlet, begun, frame, broken)
-      events.begin(values, { onBegin, repeat, runtime })
-      return () => events.finish(undefined)
-    })
+    const body = new LiveBody((outlet) => new LiveEvents(outlet, begun, frame, broken).begin(values, { onBegin, repeat, runtime }))
     return HttpServerResponse.raw(body, { contentType: "text/event-stream", headers: eventHeaders })
   })
 
@@ -129,24 +125,35 @@ class LiveEvents<A> {
     private readonly broken: (cause: Cause.Cause<unknown>) => void
   ) {}
 
-  begin(values: Stream.Stream<ServerEvent<A>, unknown>, { onBegin, repeat, runtime }: House): void {
-    const { begun, broken, outlet } = this
-    const take = (event: ServerEvent<A>) => Effect.async<void>((resume) => outlet.write(this.frame(event), () => resume(Effect.void)))
-    this.stop = Feed.attend(values, runtime, take, (exit) =>
-      this.finish(() => {
-        if (Exit.isSuccess(exit)) return outlet.end(undefined)
-        broken(exit.cause)
-        outlet.fail(exit.cause)
-      })
+  /** Returns what to call when the client has gone. */
+  begin(values: Stream.Stream<ServerEvent<A>, unknown>, { onBegin, repeat, runtime }: House): () => void {
+    this.stop = Feed.attend(
+      values,
+      runtime,
+      (event) => this.take(event),
+      (exit) => this.ended(exit)
     )
     // A client that has not taken what was there before needs no sign of life
-    this.pings = repeat(pingEvery, () => outlet.offer(this.frame({ type: "ping" })))
-    begun.take((error) => this.finish(() => outlet.end(this.frame({ type: "error", error }))))
-    if (!this.isOver) this.leave = onBegin(() => this.finish(() => outlet.end(undefined)))
+    this.pings = repeat(pingEvery, () => this.outlet.offer(this.frame({ type: "ping" })))
+    this.begun.take((error) => this.finish(() => this.outlet.end(this.frame({ type: "error", error }))))
+    if (!this.isOver) this.leave = onBegin(() => this.finish(() => this.outlet.end(undefined)))
+    return () => this.finish(undefined)
+  }
+
+  private take(event: ServerEvent<A>): Effect.Effect<void> {
+    return Effect.async((resume) => this.outlet.write(this.frame(event), () => resume(Effect.void)))
+  }
+
+  private ended(exit: Exit.Exit<void, unknown>): void {
+    this.finish(() => {
+      if (Exit.isSuccess(exit)) return this.outlet.end(undefined)
+      this.broken(exit.cause)
+      this.outlet.fail(exit.cause)
+    })
   }
 
   /** Ends the stream, and tells the client how. */
-  finish(told: (() => void) | undefined): void {
+  private finish(told: (() => void) | undefined): void {
     if (this.isOver) return
     this.isOver = true
     this.stop()

@@ -26,7 +26,12 @@ export interface Telling<A, E> {
   /** How the socket is closed when there are no more values; with 1000 otherwise. */
   readonly last?: CloseSocket
   /** How a client that sends anything is closed. */
-  readonly oneWay: { readonly code: 1002 | 1008; readonly reason: string }
+  readonly oneWay: OneWay
+}
+
+interface OneWay {
+  readonly code: 1002 | 1008
+  readonly reason: string
 }
 
 /** How a socket lives. */
@@ -44,7 +49,7 @@ interface Taken {
 }
 
 /** A socket that tells. It is no closure: hundreds of them wait for each that tells. */
-class TellingSocket<A, E> implements Hearer {
+class TellingSocket implements Hearer {
   private isOver = false
   private rest = nothing
   private stop = nothing
@@ -53,31 +58,29 @@ class TellingSocket<A, E> implements Hearer {
   constructor(
     private readonly taken: Taken,
     private readonly begun: BegunStream,
-    private readonly telling: Telling<A, E>,
+    private readonly last: CloseSocket | undefined,
+    private readonly oneWay: OneWay,
     private readonly house: House,
     private readonly runtime: Runtime.Runtime<never>
   ) {}
 
-  begin(options: Options): void {
-    const { house, runtime, telling } = this
+  /** The values are read, and not kept. */
+  begin<A, E>(values: Stream.Stream<A, E>, take: (value: A) => Effect.Effect<void, SocketClosed>, options: Options): void {
     const { webSocket } = this.taken
     webSocket.hearer = this
     if (webSocket.isPaused) webSocket.resume()
-    const send = sender(webSocket, options.sendWithin)
-    const { messageOf } = telling
-    this.stop = Feed.attend(
-      telling.values,
-      runtime,
-      (value) => send(messageOf(value)),
-      (exit) => this.finish(Exit.isSuccess(exit) && telling.last !== undefined ? Exit.fail(telling.last) : exit)
-    )
-    this.rest = heartbeat(house.heartbeats, webSocket, options, () => this.close(1001, "liveness probe failed"))
+    this.stop = Feed.attend(values, this.runtime, take, (exit) => this.ended(exit))
+    this.rest = heartbeat(this.house.heartbeats, webSocket, options, () => this.close(1001, "liveness probe failed"))
     this.begun.take(({ message }) => this.close(1008, message))
-    if (!this.isOver) this.leave = house.draining.onBegin(() => this.close(1012, "The service is restarting."))
+    if (!this.isOver) this.leave = this.house.draining.onBegin(() => this.close(1012, "The service is restarting."))
+  }
+
+  private ended(exit: Exit.Exit<void, unknown>): void {
+    this.finish(Exit.isSuccess(exit) && this.last !== undefined ? Exit.fail(this.last) : exit)
   }
 
   hear(event: string | symbol, [first, second]: ReadonlyArray<unknown>): boolean {
-    const { code, reason } = this.telling.oneWay
+    const { code, reason } = this.oneWay
     // A broken frame: the socket is closed with the code that fits, and its close is reported
     if (event === "error") return true
     if (event === "message") this.close(code, reason)
@@ -102,12 +105,21 @@ class TellingSocket<A, E> implements Hearer {
   }
 }
 
+// Apart from what begins to tell, whose stream it would keep
+const taking =
+  <A>(send: ReturnType<typeof sender>, messageOf: (value: A) => string) =>
+  (value: A): ReturnType<typeof send> =>
+    send(messageOf(value))
+
 /** Sends the values until there are no more, the right ends, the client goes or sends anything, or the service ends. Then closes the socket and calls `release`. */
 export const tell = <A, E>(
   taken: Taken,
   begun: BegunStream,
-  telling: Telling<A, E>,
+  { last, messageOf, oneWay, values }: Telling<A, E>,
   house: House,
   runtime: Runtime.Runtime<never>,
   options: Options
-): void => new TellingSocket(taken, begun, telling, house, runtime).begin(options)
+): void => {
+  const send = sender(taken.webSocket, options.sendWithin)
+  new TellingSocket(taken, begun, last, oneWay, house, runtime).begin(values, taking(send, messageOf), options)
+}

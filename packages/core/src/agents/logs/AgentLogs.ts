@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
 
   /** Checks whether the agent was replaced after each change that can replace it. */
   const followed = yield* makeSharedReads<AgentKey>({
-    nameOf: ({ agent_id, owner_id, workspace_id }) => `${agent_id} ${owner_id} ${workspace_id}`,
+    nameOf: ({ agent_id, owner_id, workspace_id }) => [agent_id, owner_id, workspace_id].join(" "),
     sourcesOf: ({ agent_id, owner_id }) => [
       source(agentLogs(agent_id)),
       source(workspaceEvents(owner_id), (event, agent) => event.kind === "state_change" && event.workspace_id === agent.workspace_id)

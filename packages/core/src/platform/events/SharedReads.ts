@@ -16,7 +16,7 @@ export interface SharedReads {
 
 /** How things change, by their keys. */
 export interface Changes<K> {
-  /** The name of a thing, which no other one has. */
+  /** The name of a thing, which no other one has. One that is joined of several takes less memory than one that is a template literal. */
   readonly nameOf: (key: K) => string
   /** Different channels whose events may change the thing. */
   readonly sourcesOf: (key: K) => ReadonlyArray<Source<K>>
@@ -62,7 +62,8 @@ class Thing<K> implements SharedReads, Hearer<K> {
   private recheck: Alarm | undefined = undefined
   private round = 0
   private hasChanged = false
-  private waiting: Set<Told> | undefined = undefined
+  /** A set where several wait: for one it would take a seventh of a KB. */
+  private waiting: Told | Set<Told> | undefined = undefined
   /** There while there are any: they are kept for a moment, and an empty map would be kept for each thing. */
   private reads: Map<string, Read> | undefined = undefined
 
@@ -87,16 +88,22 @@ class Thing<K> implements SharedReads, Hearer<K> {
   }
 
   private get begin(): Effect.Effect<void> {
-    const { alarms, changes, listenings } = this.kind
+    const { changes, listenings } = this.kind
     const heard = Effect.forEach(changes.sourcesOf(this.key), (source) => listenings.add(source, this), { discard: true })
-    const begun = Effect.sync(() => {
-      const { every, rounds = 1 } = changes
-      this.opening = undefined
-      this.recheck = alarms.repeat(Duration.toMillis(every) / rounds, () => this.endRound(rounds))
-      // It has lost its last follower while it began
-      if (this.followers === 0) this.end()
-    })
+    const begun = Effect.sync(() => this.begun())
     return Effect.onError(Effect.zipRight(heard, begun), () => Effect.sync(() => this.end()))
+  }
+
+  private begun(): void {
+    const { every } = this.kind.changes
+    this.opening = undefined
+    this.recheck = this.kind.alarms.repeat(Duration.toMillis(every) / this.rounds, () => this.endRound())
+    // It has lost its last follower while it began
+    if (this.followers === 0) this.end()
+  }
+
+  private get rounds(): number {
+    return this.kind.changes.rounds ?? 1
   }
 
   private end(): void {
@@ -108,13 +115,12 @@ class Thing<K> implements SharedReads, Hearer<K> {
   }
 
   hear(): void {
-    const { rounds = 1 } = this.kind.changes
-    if (rounds === 1) this.changed()
+    if (this.rounds === 1) this.changed()
     else this.hasChanged = true
   }
 
-  private endRound(rounds: number): void {
-    this.round = (this.round + 1) % rounds
+  private endRound(): void {
+    this.round = (this.round + 1) % this.rounds
     if (this.round === 0 || this.hasChanged) this.changed()
   }
 
@@ -125,17 +131,21 @@ class Thing<K> implements SharedReads, Hearer<K> {
     const told = this.waiting
     // Others wait for the next change
     this.waiting = undefined
-    for (const follower of told ?? []) follower.tell()
+    if (told instanceof Set) for (const follower of told) follower.tell()
+    else told?.tell()
   }
 
   /** Tells a follower of the next change. */
   tellLater(follower: Told): void {
-    this.waiting ??= new Set()
-    this.waiting.add(follower)
+    const { waiting } = this
+    if (waiting instanceof Set) waiting.add(follower)
+    else this.waiting = waiting === undefined ? follower : new Set([waiting, follower])
   }
 
   tellNoLonger(follower: Told): void {
-    if (this.waiting?.delete(follower) === true && this.waiting.size === 0) this.waiting = undefined
+    const { waiting } = this
+    if (waiting instanceof Set) waiting.delete(follower)
+    else if (waiting === follower) this.waiting = undefined
   }
 
   once<A, E, R>(name: string, read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {

@@ -84,6 +84,13 @@ const refuseUpgrade = (socket: Duplex, retryAfter: number): void => {
   socket.end(`HTTP/1.1 503 Service Unavailable\r\n${fields}\r\n\r\n`, () => socket.destroy())
 }
 
+/** Ends the connection of a request whose body is unread, after a time: Node reads the rest, however slowly it arrives. */
+const linger = (request: IncomingMessage, lingerTimeout: number): void => {
+  if (request.complete || request.destroyed || request.socket.destroyed) return
+  const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)
+  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
+}
+
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
  * run are waited for. `quiet` completes when no request runs.
@@ -107,10 +114,14 @@ export const make = (
     /** Connections with at least one request so far. */
     const connections = new Set<Duplex>()
     let hasUnseen = false
+    // One listener for all connections
+    const forget = function (this: Duplex): void {
+      connections.delete(this)
+    }
     const connected = (socket: Duplex): void => {
       if (connections.has(socket) || socket.destroyed) return
       connections.add(socket)
-      socket.once("close", () => connections.delete(socket))
+      socket.on("close", forget)
     }
     const runtime = yield* Effect.runtime<never>()
     yield* Effect.addFinalizer(() =>
@@ -138,12 +149,6 @@ export const make = (
     )
 
     const lingerTimeout = Duration.toMillis(options.lingerTimeout ?? "5 seconds")
-    /** Node reads the rest of an unread body, however slowly it arrives. */
-    const linger = (request: IncomingMessage): void => {
-      if (request.complete || request.destroyed || request.socket.destroyed) return
-      const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)
-      request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
-    }
     const serve = (request: IncomingMessage, response: ServerResponse, isUpgrade: boolean): void => {
       // The client went while the host held its request back: the response would never close
       if (response.closed || request.socket.destroyed) return
@@ -151,7 +156,7 @@ export const make = (
       connected(request.socket)
       underWay.add(request.socket, response, isUpgrade, () => {
         end()
-        linger(request)
+        linger(request, lingerTimeout)
       })
       if (isLeaving) response.shouldKeepAlive = false
       listener(request, response)

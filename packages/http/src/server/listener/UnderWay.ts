@@ -12,9 +12,12 @@ interface Sending {
 }
 
 interface Connection {
-  readonly sent: Array<Sending>
+  /** Replaced as a whole: an array that grows has room for 16 more, and most connections send one response at a time. */
+  sent: ReadonlyArray<Sending>
   readonly forget: () => void
 }
+
+const none: ReadonlyArray<Sending> = []
 
 export interface UnderWay {
   /** Follows a response to its end, or to that of its connection, and calls `closed` then. */
@@ -45,34 +48,32 @@ export const make = (): UnderWay => {
   const of = (socket: Duplex): Connection => {
     const known = connections.get(socket)
     if (known !== undefined) return known
-    const sent: Array<Sending> = []
     const closed = (): void => {
       connections.delete(socket)
       // Node drops responses that wait behind another one (pipelining, RFC 9112 §9.3.2) without an event: their fibers would wait for ever
-      const dropped = sent.filter(({ isUpgrade, response }) => !isUpgrade && response.socket === null && !response.writableFinished)
+      const dropped = made.sent.filter(({ isUpgrade, response }) => !isUpgrade && response.socket === null && !response.writableFinished)
       for (const { response } of dropped) response.emit("close")
     }
     // `once` would keep a state of its own for each connection that is open for long
     socket.on("close", closed)
-    const made = { sent, forget: () => void (connections.delete(socket), socket.off("close", closed)) }
+    const made: Connection = { sent: none, forget: () => void (connections.delete(socket), socket.off("close", closed)) }
     connections.set(socket, made)
     return made
   }
   return {
     add: (socket, response, isUpgrade, closed) => {
-      const { forget, sent } = of(socket)
+      const connection = of(socket)
       const sending = { response, isUpgrade, since: performance.now() }
-      sent.push(sending)
+      connection.sent = connection.sent.length === 0 ? [sending] : [...connection.sent, sending]
       // A host that made the response itself may listen to its end later
       const isOfServer = response.listenerCount("finish") > 0
       // One listener for all of it: each takes a share of every small request
       response.on("close", () => {
-        const place = sent.indexOf(sending)
         // It has left HTTP, or closed before
-        if (place === -1) return
-        sent.splice(place, 1)
+        if (!connection.sent.includes(sending)) return
+        connection.sent = connection.sent.length === 1 ? none : connection.sent.filter((other) => other !== sending)
         // A host may make up a socket for each request, and never close it
-        if (sent.length === 0 && !(socket instanceof Socket)) forget()
+        if (connection.sent.length === 0 && !(socket instanceof Socket)) connection.forget()
         if (!isUpgrade) finishWithConnection(response, isOfServer)
         closed()
       })
@@ -80,9 +81,8 @@ export const make = (): UnderWay => {
     leave: (socket, response) => {
       const known = connections.get(socket)
       if (known === undefined) return
-      const left = known.sent.filter((sending) => sending.response !== response)
-      known.sent.splice(0, known.sent.length, ...left)
-      if (left.length === 0) known.forget()
+      known.sent = known.sent.filter((sending) => sending.response !== response)
+      if (known.sent.length === 0) known.forget()
     },
     forEach: (use) => {
       for (const { sent } of connections.values()) for (const { response } of sent) use(response)
