@@ -55,7 +55,7 @@ import { layerLicenses } from "./handlers/licenses.js"
 import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { environment } from "./assembly/environment.js"
-import { firstRequestsTime, startBackground } from "./assembly/background.js"
+import { firstRequestsEnd, startBackground } from "./assembly/background.js"
 import { backgroundTurn, listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
 import { optionsInForce } from "./assembly/optionsInForce.js"
 import { settingsOf } from "./assembly/settings.js"
@@ -258,7 +258,8 @@ const served = (options: Options, ending: Ending.Ending) =>
       const clientOf = inProcessClients(listener, options)
       clients.of = clientOf
       // A host hands over the requests that have waited in this turn, unless it has other work before
-      yield* Effect.forkScoped(Effect.ensuring(Effect.zipRight(endOfTurn, Effect.raceFirst(quiet, firstRequestsTime)), mayBegin.open))
+      const firstRequests = firstRequestsEnd(options.backgroundDelay, Effect.zipRight(endOfTurn, quiet))
+      yield* Effect.forkScoped(Effect.ensuring(firstRequests, mayBegin.open))
       return { application: HttpApplication.isolated(application), listener, clientOf, gateway: yield* SshGateway.make }
     })
   )

@@ -113,6 +113,8 @@ export interface Options {
   readonly clock?: Clock.Clock
   /** Makes spans of requests and use cases: for the tracer in force, or for this one. Default off, which costs nothing. */
   readonly tracing?: boolean | Tracer.Tracer
+  /** How long background work leaves the process to the first requests. By default it begins once no request runs, and after 50 ms at the latest. */
+  readonly backgroundDelay?: Duration.DurationInput
   /** How long `dispose` waits for requests and sockets to end; default 10 seconds. */
   readonly drainTimeout?: Duration.DurationInput
   /** Whether each entry of the audit log also goes to the log, as one line. Default: false. */

@@ -3,18 +3,18 @@ import { workers } from "@atelier/core"
 import { Replicas } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { embeddedDaemons } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Clock, type Duration, Effect, Layer } from "effect"
 import { hostname } from "node:os"
 import { Settings } from "../server/request/Settings.js"
 
-/** Milliseconds for which background work waits at most for the requests that have waited for the service. */
-const firstRequests = 50
+/** How long background work waits at most for the requests that have waited for the service. */
+const firstRequests = "50 millis"
 
-/** Waits for the requests that have waited for the service, for a short time by the machine's clock and not the host's. */
-export const firstRequestsTime = Effect.async<void>((resume) => {
-  const timer = setTimeout(() => resume(Effect.void), firstRequests)
-  return Effect.sync(() => clearTimeout(timer))
-})
+/** Completes when background work may begin: after `delay`, or once no request runs. The time is that of the machine's clock and not of the host's. */
+export const firstRequestsEnd = (delay: Duration.DurationInput | undefined, quiet: Effect.Effect<void>): Effect.Effect<void> => {
+  const pause = Effect.withClock(Effect.sleep(delay ?? firstRequests), Clock.make())
+  return delay === undefined ? Effect.raceFirst(quiet, pause) : pause
+}
 
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
 export const startBackground = Effect.gen(function* () {

@@ -140,6 +140,7 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
       Schema.filter((clock) => Clock.ClockTypeId in clock, { description: "a Clock of effect" })
     ),
     tracing: Schema.Union(HostOptions.Truth, having<Tracer.Tracer>(["span"], "a Tracer of effect")),
+    backgroundDelay: Time,
     drainTimeout: Time,
     logAudit: HostOptions.Truth,
     worker: having<Worker>(["number", "socket", "states", "ask", "answer"], "the worker that run of @atelier/http/cluster gives"),

@@ -1,11 +1,11 @@
-import { EventBus, StartError } from "@atelier/core/platform"
+import { Background, EventBus, StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration, Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { refuseOldNode } from "../../src/programs/version.js"
 import { sqlite } from "../../../../test/store/databases.js"
 
@@ -175,4 +175,14 @@ it("a port beside the store stands in place of the store's own", async () => {
   await runtime.runPromise(Effect.flatMap(Effect.serviceOption(EventBus), (bus) => Option.getOrThrow(bus).publish("a channel", "")))
   expect(published).toContain("a channel")
   await dispose()
+})
+
+it("background work leaves the process to the first requests for as long as the host says", async () => {
+  const reapers = () => Effect.runSync(Background.health).find(({ name }) => name === "job_reaper")?.loops ?? 0
+  const others = reapers()
+  const waiting = await Atelier.make({ accessUrl, storage, logLevel: "error", backgroundDelay: "1 hour" })
+  const working = await Atelier.make({ accessUrl, storage, logLevel: "error" })
+  await vi.waitFor(() => expect(reapers()).toBeGreaterThan(others))
+  expect(reapers()).toBe(others + 1)
+  await Promise.all([waiting.dispose(), working.dispose()])
 })
