@@ -1,9 +1,11 @@
-// Starts the standalone server on a PostgreSQL that is not there, which it finds out, and then on a database in memory. Keeps the code that V8 compiled
-// for it. `node warmUp.mjs FILE`
+// Starts the standalone server on a PostgreSQL that is not there, which it finds out, and then on a database in a file that another process has made, as most
+// starts do. Keeps the code that V8 compiled for it. `node warmUp.mjs FILE`
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { setFlagsFromString } from "node:v8"
 import { cacheOf, kept, load } from "./load.mjs"
 import { createRequireBeside } from "./ownFiles.mjs"
@@ -11,10 +13,20 @@ import { createRequireBeside } from "./ownFiles.mjs"
 const [, , file] = process.argv
 const url = pathToFileURL(file)
 const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
-const options = ["--http-address", "127.0.0.1:0", "--workspaces-directory", directory, "--log-level", "error", "--database"]
+const options = ["--http-address", "127.0.0.1:0", "--data-directory", directory, "--log-level", "error", "--database"]
+const database = `sqlite:${join(directory, "atelier.db")}`
 const serve = (database) => exports.run(["serve", ...options, database])
 const { resolve } = createRequireBeside(url.href)(url.href)
 const { exports, script } = load(url, { url: url.href, resolve: (name) => pathToFileURL(resolve(name)).href })
+
+const first = spawn(process.execPath, [fileURLToPath(new URL("program.cjs", url)), "serve", ...options, database], {
+  stdio: ["ignore", "pipe", "inherit"]
+})
+const firstEnd = once(first, "exit")
+const [code] = await Promise.race([firstEnd, once(first.stdout, "data")])
+if (typeof code === "number") throw new Error(`the first server ended with ${code}`)
+first.kill("SIGINT")
+await firstEnd
 
 const { write } = process.stderr
 process.stderr.write = () => true
@@ -29,7 +41,7 @@ const greeted = new Promise((resolve) => {
     return true
   }
 })
-const served = serve("sqlite::memory:")
+const served = serve(database)
 const ended = served.then((code) => {
   throw new Error(`the server ended with ${code}`)
 })
@@ -39,6 +51,6 @@ await (await fetch(`${address}/api/v2/buildinfo`, { headers: { connection: "clos
 setFlagsFromString("--allocation-site-pretenuring")
 await writeFile(cacheOf(url), kept(url, script.createCachedData()))
 process.kill(process.pid, "SIGINT")
-const code = await served
+const exitCode = await served
 await rm(directory, { recursive: true, force: true })
-process.exit(code)
+process.exit(exitCode)
