@@ -1,10 +1,10 @@
 // Runs a bundled program.
-import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { cachedDataVersionTag } from "node:v8"
 import vm from "node:vm"
+import { crc32 } from "node:zlib"
 
 /**
  * Which program compiled the code. V8 looks at its own version and flags alone, which its tag tells: releases of Node that share a version of it
@@ -15,17 +15,23 @@ const compiler = `${process.version}-${process.platform}-${process.arch}-${cache
 /** Where the compiled code of a script is, for this version of Node with its flags on this kind of machine. */
 export const cacheOf = (url) => new URL(`${url}.${compiler}.cache`)
 
-const digest = (source) => createHash("sha256").update(source).digest()
+/** Eight bytes, as V8 would copy code whose address is no multiple of that. */
+const checksumBytes = 8
 
-const digestBytes = 32
+/** V8 compares nothing of a source but its length. The checksum finds accidents alone: a program that can replace compiled code can replace the script too. */
+const checksum = (source) => {
+  const bytes = Buffer.alloc(checksumBytes)
+  bytes.writeUInt32LE(crc32(source))
+  return bytes
+}
 
-/** Compiled code, after the digest of its source: V8 compares nothing of a source but its length. */
-export const kept = (url, code) => Buffer.concat([digest(readFileSync(url)), code])
+/** Compiled code, after the checksum of its source. */
+export const kept = (url, code) => Buffer.concat([checksum(readFileSync(url)), code])
 
 const cachedCode = (url, source) => {
   try {
     const bytes = readFileSync(cacheOf(url))
-    return digest(source).equals(bytes.subarray(0, digestBytes)) ? bytes.subarray(digestBytes) : undefined
+    return checksum(source).equals(bytes.subarray(0, checksumBytes)) ? bytes.subarray(checksumBytes) : undefined
   } catch {
     return undefined
   }
