@@ -12,6 +12,7 @@ const allowed: ReadonlyArray<string> = [
   "packages/core/src/platform/background/Background.ts",
   "packages/agent/src/Agent.ts",
   "packages/agent/src/streams/ReverseStreams.ts",
+  "packages/http/src/replicas/serveStreams.ts",
   "packages/node/src/agentSocket.ts",
   "packages/storage-postgres/src/EventBus.ts"
 ]

@@ -55,10 +55,14 @@ export const Request = Schema.parseJson(
 )
 export type Request = typeof Request.Type
 
-const Answer = Schema.parseJson(Schema.Struct({ error: Schema.optional(Schema.String) }))
+/** Why one process of the service opens no stream for another: the agent does not know such streams, or has as many open as it may. */
+export const Reason = Schema.Literal("unable", "busy")
+export type Reason = typeof Reason.Type
 
-/** The agent cannot reach the target; `message` says why, to the caller. */
-export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
+const Answer = Schema.parseJson(Schema.Struct({ error: Schema.optional(Schema.String), reason: Schema.optional(Reason) }))
+
+/** The agent, or the process that it is connected to, cannot reach the target; `message` says why, to the caller. */
+export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string; readonly reason?: Reason | undefined }> {}
 
 /** The stream with bytes that were read too early before its own. */
 const withFirst = (stream: ByteStream, first: Uint8Array): ByteStream => {
@@ -89,12 +93,12 @@ export const open = (session: Session, request: Request): Effect.Effect<ByteStre
     const stream = yield* session.open
     yield* Effect.addFinalizer(() => stream.reset)
     yield* Message.write(stream, Request, request)
-    const [{ error }, rest] = yield* Message.read(stream, Answer)
-    if (error !== undefined) return yield* new Unreachable({ message: error })
+    const [{ error, reason }, rest] = yield* Message.read(stream, Answer)
+    if (error !== undefined) return yield* new Unreachable({ message: error, reason })
     return withFirst(stream, rest)
   })
 
-/** What the service asks for on a stream that it has opened, and the stream behind it. */
+/** What the other side asks for on a stream that it has opened, and the stream behind it. */
 export const requested = (stream: ByteStream): Effect.Effect<readonly [Request, ByteStream], StreamError> =>
   Effect.map(Message.read(stream, Request), ([request, rest]) => [request, withFirst(stream, rest)] as const)
 
@@ -102,5 +106,5 @@ export const requested = (stream: ByteStream): Effect.Effect<readonly [Request, 
 export const reached = (stream: ByteStream): Effect.Effect<void, StreamError> => Message.writeText(stream, "{}")
 
 /** Answers why the target is not reached, and finishes the stream. */
-export const unreachable = (stream: ByteStream, error: string): Effect.Effect<void, StreamError> =>
-  Effect.zipRight(Message.writeText(stream, JSON.stringify({ error: error.slice(0, 200) })), stream.finish)
+export const unreachable = (stream: ByteStream, error: string, reason?: Reason): Effect.Effect<void, StreamError> =>
+  Effect.zipRight(Message.writeText(stream, JSON.stringify({ error: error.slice(0, 200), reason })), stream.finish)

@@ -1,6 +1,6 @@
 /**
  * What a process shows to another one of the deployment: a value that only holders of the deployment's encryption key can make and read. It is
- * good for one stream to one port of one agent, or to the relay, at one process, once and for a minute. agents-and-apps.md §17.
+ * good for one connection, for streams to one agent or for the relay, at one process, once and for a minute. agents-and-apps.md §17.
  */
 import { Encryption, Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -8,7 +8,7 @@ import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 /** Milliseconds in which a pass has to arrive: clocks of processes may differ by some of it. */
 const lifetime = 60_000
 
-/** Passes that are remembered as used: more streams within their lifetime are refused. */
+/** Passes that are remembered as used: more connections within their lifetime are refused. */
 const maximumUsed = 100_000
 
 /** Characters of a pass. */
@@ -18,16 +18,14 @@ const Pass = Schema.parseJson(
   Schema.Struct({
     /** The process that it is for. */
     to: Uuid.Uuid,
-    /** The port of an agent; null for the relay. */
-    target: Schema.NullOr(Schema.Struct({ agent_id: Uuid.Uuid, port: Schema.Int.pipe(Schema.between(0, 65_535)) })),
+    /** The agent whose streams are asked for; null for the relay. */
+    agent_id: Schema.NullOr(Uuid.Uuid),
     nonce: Uuid.Uuid,
     /** Milliseconds since 1970. */
     expires: Schema.Number
   })
 )
 type Pass = typeof Pass.Type
-
-export type PassTarget = Pass["target"]
 
 const encode = Schema.encodeSync(Pass)
 const decode = Schema.decodeUnknownOption(Pass)
@@ -64,25 +62,25 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** A pass for a stream, and the check of the other side's answer to it. */
-    issue: (to: Uuid.Uuid, target: PassTarget, nonce: Uuid.Uuid) =>
+    /** A pass for a connection, and the check of the other side's answer to it. */
+    issue: (to: Uuid.Uuid, agent_id: Uuid.Uuid | null, nonce: Uuid.Uuid) =>
       Effect.gen(function* () {
         const expires = Timestamp.toMillis(yield* Timestamp.now) + lifetime
         return {
-          text: yield* sealed(encode({ to, target, nonce, expires }), requestPlace),
+          text: yield* sealed(encode({ to, agent_id, nonce, expires }), requestPlace),
           isAnsweredBy: (answer: string) => Effect.map(opened(answer, answerPlace), (found) => Option.getOrUndefined(found) === nonce)
         }
       }),
 
-    /** The target of a pass, and the answer that proves this process to the caller; None for a pass that is wrong, late or used. */
+    /** The agent of a pass, and the answer that proves this process to the caller; None for a pass that is wrong, late or used. */
     redeem: (text: string, self: Uuid.Uuid) =>
       Effect.gen(function* () {
         const pass = Option.flatMap(yield* opened(text, requestPlace), decode)
         const now = yield* Clock.currentTimeMillis
         if (Option.isNone(pass)) return Option.none()
-        const { expires, nonce, target, to } = pass.value
+        const { agent_id, expires, nonce, to } = pass.value
         if (to !== self || expires <= now || expires > now + 2 * lifetime || !isFirstUse(pass.value, now)) return Option.none()
-        return Option.some({ target, answer: yield* sealed(nonce, answerPlace) })
+        return Option.some({ agent_id, answer: yield* sealed(nonce, answerPlace) })
       })
   }
 })

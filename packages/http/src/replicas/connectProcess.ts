@@ -1,25 +1,17 @@
 /** Connections to other processes of the deployment. agents-and-apps.md §17. */
-import { AgentUnreachable, full, type OtherProcess, unable } from "@atelier/core/network"
-import { Ids, isLoopbackHost } from "@atelier/core/platform"
+import { AgentUnreachable, type OtherProcess } from "@atelier/core/network"
+import { Ids, isLoopbackHost, type Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
-import { Passes, type PassTarget } from "./Passes.js"
-import { CurrentRequest } from "../server/request/CurrentRequest.js"
-import { answerHeader, maximumMessage, requestHeader } from "./wire.js"
+import { Passes } from "./Passes.js"
+import { answerHeader, maximumMessage } from "./wire.js"
 
 /** Milliseconds that another process may take to answer. */
 const handshakeTimeout = 5_000
 
 const unreachable = (detail: string) =>
   new AgentUnreachable({ message: `The process of the service that the workspace's agent is connected to cannot be reached: ${detail}.` })
-
-/** Why the other process opens no stream to an agent, by the status of its answer. */
-const refusals: ReadonlyMap<number | undefined, AgentUnreachable> = new Map([
-  [404, unreachable("the agent has left it")],
-  [409, unable],
-  [429, full]
-])
 
 /** The WebSocket's address of another process: at a URL, or at a socket of this machine. */
 const addressOf = ({ address }: OtherProcess, path: string): Effect.Effect<string, AgentUnreachable> => {
@@ -34,11 +26,11 @@ const isHidden = ({ address }: OtherProcess): boolean =>
   /^(?:https:|unix:)/.test(address) || (URL.canParse(address) && isLoopbackHost(new URL(address).hostname))
 
 /** Opens a WebSocket, which is paused; gives it with the answer of the other side to the pass. */
-const opened = (url: string, pass: string, requestId: string) =>
+const opened = (url: string, pass: string) =>
   Effect.acquireRelease(
     Effect.async<{ readonly webSocket: WebSocket; readonly socket: Duplex; readonly answer: string }, AgentUnreachable>((resume) => {
       const webSocket = new WebSocket(url, {
-        headers: { authorization: `Replica ${pass}`, [requestHeader]: requestId },
+        headers: { authorization: `Replica ${pass}` },
         handshakeTimeout,
         maxPayload: maximumMessage,
         perMessageDeflate: false
@@ -53,7 +45,7 @@ const opened = (url: string, pass: string, requestId: string) =>
       })
       webSocket.once("unexpected-response", (request, response) => {
         request.destroy()
-        resume(refusals.get(response.statusCode) ?? unreachable(`it answers ${response.statusCode}`))
+        resume(unreachable(response.statusCode === 404 ? "the agent has left it" : `it answers ${response.statusCode}`))
       })
       webSocket.on("error", ({ message }) => resume(unreachable(message)))
       return Effect.sync(() => webSocket.terminate())
@@ -68,17 +60,17 @@ const opened = (url: string, pass: string, requestId: string) =>
   )
 
 /**
- * Connects to another process with a pass for a target, until the scope closes. The WebSocket is paused. Fails if the other side does not
+ * Connects to another process with a pass for an agent or the relay, until the scope closes. The WebSocket is paused. Fails if the other side does not
  * prove that it belongs to the deployment.
  */
 export const makeConnect = Effect.gen(function* () {
   const passes = yield* Passes
   const ids = yield* Ids
-  return (process: OtherProcess, path: string, target: PassTarget) =>
+  return (process: OtherProcess, path: string, agent_id: Uuid.Uuid | null) =>
     Effect.gen(function* () {
       const url = yield* addressOf(process, path)
-      const pass = yield* passes.issue(process.id, target, yield* ids.next)
-      const { answer, socket, webSocket } = yield* opened(url, pass.text, (yield* CurrentRequest).id)
+      const pass = yield* passes.issue(process.id, agent_id, yield* ids.next)
+      const { answer, socket, webSocket } = yield* opened(url, pass.text)
       if (!(yield* pass.isAnsweredBy(answer))) return yield* unreachable("what answers at its address is no process of the service")
       return { isHidden: isHidden(process), socket, webSocket }
     })

@@ -3,59 +3,31 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
-import { AgentLinks, type AgentStream, type AgentUnreachable, Relay, type RelayRouter } from "@atelier/core/network"
-import { Conflict, NotFound, Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Chunk, Deferred, Effect, Mailbox, Option, type Scope, Stream } from "effect"
-import { TooManyRequests, UpgradeRequired } from "../wire/errors.js"
+import { AgentLinks, Relay, type RelayRouter } from "@atelier/core/network"
+import { NotFound, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { Chunk, Deferred, Effect, Mailbox, Option, Stream } from "effect"
+import { UpgradeRequired } from "../wire/errors.js"
 import { keyOfText } from "../relay/RelayClient.js"
 import { RelayServer } from "../relay/RelayServer.js"
-import { CurrentRequest } from "../server/request/CurrentRequest.js"
+import { CurrentRequest, type RequestInfo } from "../server/request/CurrentRequest.js"
 import { Draining } from "../server/operate/Draining.js"
 import type { Page } from "../server/pipeline/HttpApplication.js"
 import { refuse } from "../server/codec/respond.js"
 import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { StoreFaults } from "../server/operate/StoreFaults.js"
+import { byteStream } from "../sockets/byteStream.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { betweenProcesses } from "../sockets/heartbeat.js"
 import { CloseSocket } from "../sockets/closing.js"
 import { upgrade } from "../sockets/upgrade.js"
 import type { Connection } from "../sockets/Connection.js"
 import { type Options, runSocket } from "../sockets/WebSockets.js"
-import { Passes, type PassTarget } from "./Passes.js"
-import { passOn, socketStream } from "../sockets/socketStream.js"
-import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, requestHeader, streamsPath, termsOf } from "./wire.js"
+import { Passes } from "./Passes.js"
+import { serveStreams } from "./serveStreams.js"
+import { sessionOver } from "./session.js"
+import { answerHeader, keysPerMessage, maximumMessage, Presence, relayPath, streamsPath } from "./wire.js"
 
 const { RelayFrame } = Protocol
-
-/** How the other process learns why a stream was not opened. */
-const refusalOf = ({ message, reason }: AgentUnreachable) =>
-  reason === "unable" ? new Conflict({ message }) : reason === "busy" ? new TooManyRequests({ message }) : new NotFound({ message })
-
-const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
-
-/** Passes bytes on in both directions, until the other process closes the socket. */
-const passedOn = (connection: Connection, stream: AgentStream) => {
-  if (stream.direct === undefined) return passedByEffects(connection, stream)
-  const { direct, flush, receiving } = socketStream(connection, termsOf(connection))
-  const target = stream.direct
-  const broken = Effect.async<never, CloseSocket>((resume) => {
-    const over = ({ message }: Error): void => resume(Effect.fail(new CloseSocket({ code: 1011, reason: message })))
-    passOn(target, direct, over)
-    passOn(direct, target, over)
-  })
-  return Effect.ensuring(Effect.raceFirst(receiving, broken), Effect.sync(flush))
-}
-
-const passedByEffects = ({ messages, send }: Connection, stream: AgentStream) => {
-  const input = Stream.runForEach(messages, (message) =>
-    typeof message === "string" ? stream.finish : Effect.mapError(stream.write(message), lost)
-  )
-  const output: Effect.Effect<void, unknown> = Effect.flatMap(
-    Effect.mapError(stream.read, lost),
-    Option.match({ onNone: () => send(ended), onSome: (bytes) => Effect.zipRight(send(bytes), output) })
-  )
-  return Effect.raceFirst(input, Effect.zipRight(output, Effect.never))
-}
 
 /** Tells another process which clients the relay has here, and gives these what it forwards to them. */
 const relayed = ({ messages, send }: Connection, router: RelayRouter, { flush, forwarded }: RelayServer["Type"]) =>
@@ -105,14 +77,11 @@ export const replicaPages = Effect.gen(function* () {
   /** Serves a socket to who shows a pass; `prepare` says what for, or refuses. */
   const served = (
     path: `/${string}`,
-    isStream: boolean,
+    options: Options,
     prepare: (
-      target: PassTarget
-    ) => Effect.Effect<
-      HttpServerResponse.HttpServerResponse | ((connection: Connection) => Effect.Effect<void, unknown>),
-      never,
-      Scope.Scope
-    >
+      agent_id: Uuid.Uuid | null,
+      info: RequestInfo
+    ) => HttpServerResponse.HttpServerResponse | ((connection: Connection) => Effect.Effect<void, unknown>)
   ): Page => ({
     method: "GET",
     path,
@@ -124,33 +93,31 @@ export const replicaPages = Effect.gen(function* () {
       const refusal = refuseHandshake(request, [])
       if (refusal !== undefined) return refusal
       const info = yield* CurrentRequest
-      // The request of the client, which the other process answers
-      const origin = { ...info, id: Uuid.parse(request.headers[requestHeader] ?? "") ?? info.id }
-      const prepared = yield* Effect.provideService(prepare(pass.value.target), CurrentRequest, origin)
+      const prepared = prepare(pass.value.agent_id, info)
       if (typeof prepared !== "function") return prepared
       const socket = upgrade(request, maximumMessage, {}, { [answerHeader]: pass.value.answer })
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
       info.counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const options: Options = { ...betweenProcesses, sendWithin: "60 seconds", isStream }
       const run = runSocket(socket, over, prepared, { draining, faults, heartbeats }, options)
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
-    }).pipe(Effect.scoped)
+    })
   })
 
   return [
-    served(streamsPath, true, (target) =>
-      Effect.gen(function* () {
-        const link = target === null ? undefined : links.of(target.agent_id)
-        if (target === null || link === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
-        const opened = yield* Effect.either(link.open(target.port))
-        if (opened._tag === "Left") return refuse(refusalOf(opened.left))
-        return (connection) => passedOn(connection, opened.right)
-      })
-    ),
-    served(relayPath, false, (target) =>
-      Effect.succeed(target === null && derpServerEnable ? (connection) => relayed(connection, router, relay) : refuse(new NotFound({})))
+    served(streamsPath, byteStream, (agent_id, info) => {
+      if (agent_id === null || links.of(agent_id) === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
+      return (connection) =>
+        sessionOver(connection, "server").pipe(
+          Effect.flatMap((session) => serveStreams(session, { agent_id, info, links })),
+          Effect.scoped,
+          // The other process ends its connections
+          Effect.ignore
+        )
+    }),
+    served(relayPath, { ...betweenProcesses, sendWithin: "60 seconds" }, (agent_id) =>
+      agent_id === null && derpServerEnable ? (connection) => relayed(connection, router, relay) : refuse(new NotFound({}))
     )
   ]
 })

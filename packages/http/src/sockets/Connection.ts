@@ -20,12 +20,8 @@ export interface Connection {
   readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
   /** Sends bytes in their order as binary messages, without an effect for each. Calls back once when more may follow, or with why they were not sent. */
   readonly write: (pieces: ReadonlyArray<Uint8Array>, done: (error?: SocketClosed) => void) => void
-  /** Sends a text without waiting. */
-  readonly tell: (text: string) => void
   /** Gives each message to `take` at once, without back-pressure, in place of `messages`. Calls `ended` once where these end or fail. */
   readonly listen: (take: (message: string | Uint8Array) => void, ended: (exit: Exit.Exit<void, SocketClosed>) => void) => void
-  /** Does the same as an effect. */
-  readonly receive: (take: (message: string | Uint8Array) => void) => Effect.Effect<void, SocketClosed>
   /** Has the client wait, or go on. For `listen`. */
   readonly pause: (isPaused: boolean) => void
   /** Ends the handler, and closes the socket as if the handler had ended so. */
@@ -143,7 +139,6 @@ export const open = (
       const lasting = mayKeep(connection) ? pieces.map((piece) => Uint8Array.from(piece)) : pieces
       writeTogether(connection, payloadsOf(binaryFrames(lasting, client !== undefined).frames), sent)
     },
-    tell: (text) => webSocket.send(text),
     end,
     pause: (isPaused) => {
       if (isPaused) webSocket.pause()
@@ -167,7 +162,6 @@ export const open = (
         })
       )
     ),
-    listen,
-    receive: (take) => Effect.async((resume) => listen(take, resume))
+    listen
   }
 }

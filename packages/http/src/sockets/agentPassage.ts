@@ -58,7 +58,7 @@ export const beginPassage = (connection: Connection, stream: AgentStream): Effec
       end(Exit.fail(textMessage))
       return intruded
     }
-    const client = socketStream(connection, { silent, onText, finish: () => undefined })
+    const client = socketStream(connection, { silent, onText })
     client.receive((exit) => {
       closed = exit
     })

@@ -19,7 +19,7 @@ const textMessage = new CloseSocket({ code: 1003, reason: "This socket takes bin
 const broken = (cause: unknown) => new TransportError({ cause })
 
 /** The stream of bytes that binary messages of a connection carry. A text message closes with 1003. */
-const byteSocketOf = (connection: Connection): ByteSocket => {
+export const byteSocketOf = (connection: Connection): ByteSocket => {
   const { end, listen, send, write } = connection
   let hasIntruded = false
   const pausesAfter = makePauses()
@@ -57,7 +57,7 @@ const byteSocketOf = (connection: Connection): ByteSocket => {
 }
 
 /** The protocols on top ask by themselves whether the other side is there. */
-const byteStream: Options = { pingEvery: null, isStream: true }
+export const byteStream: Options = { pingEvery: null, isStream: true }
 
 /**
  * Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. A session on

@@ -1,7 +1,7 @@
 /** A stream of bytes by callbacks, as a WebSocket carries it. */
 import { Loans } from "@atelier/agent-protocol"
-import { type AgentStream, AgentUnreachable, type DirectStream } from "@atelier/core/network"
-import { Effect, type Exit, Option } from "effect"
+import { AgentUnreachable, type DirectStream } from "@atelier/core/network"
+import type { Exit } from "effect"
 import type { SocketClosed } from "./closing.js"
 import type { Connection } from "./Connection.js"
 
@@ -20,18 +20,12 @@ export interface Terms {
   readonly silent: AgentUnreachable
   /** Takes a text message, and returns how the stream ends with it: null for its proper end. */
   readonly onText: () => null | AgentUnreachable
-  /** Tells that nothing more will be written, after all that was. */
-  readonly finish: () => void
 }
 
 export interface SocketStream {
   readonly direct: DirectStream
-  /** Sends what was written. Otherwise it leaves at the end of the turn. */
-  readonly flush: () => void
-  /** Receives until the socket closes, and calls `closed` then. To be called once, or `receiving` to be run. */
+  /** Receives until the socket closes, and calls `closed` then. To be called once. */
   readonly receive: (closed: (exit: Exit.Exit<void, SocketClosed>) => void) => void
-  /** Does the same as an effect. */
-  readonly receiving: Effect.Effect<void, SocketClosed>
 }
 
 /** Bytes of a piece. A message may be larger, which the other process's limit of 1 MiB allows. */
@@ -121,7 +115,7 @@ const gathering = (write: Connection["write"], silent: AgentUnreachable) => {
 /** The binary messages of a connection as a stream, until a text message. */
 export const socketStream = (
   { listen, pause, write }: Pick<Connection, "listen" | "pause" | "write">,
-  { finish, onText, silent }: Terms
+  { onText, silent }: Terms
 ): SocketStream => {
   const writer = gathering(write, silent)
   let waiting: Array<Uint8Array> = []
@@ -153,11 +147,6 @@ export const socketStream = (
     hold()
     wake()
   }
-  const receive: SocketStream["receive"] = (closed) =>
-    listen(arrive, (exit) => {
-      closed(exit)
-      end(interrupted)
-    })
   return {
     direct: {
       take: (ready) => {
@@ -174,52 +163,26 @@ export const socketStream = (
         if (bytes.length > 0) return writer.put(bytes, done, sent)
         done()
       },
-      finish: () => {
-        writer.flush()
-        finish()
-      }
+      finish: writer.flush
     },
-    flush: writer.flush,
-    receive,
-    receiving: Effect.ensuring(
-      Effect.async<void, SocketClosed>((resume) => receive(resume)),
-      Effect.sync(() => end(interrupted))
-    )
+    receive: (closed) =>
+      listen(arrive, (exit) => {
+        closed(exit)
+        end(interrupted)
+      })
   }
 }
 
-const unreachable = (error: Error): AgentUnreachable =>
-  error instanceof AgentUnreachable ? error : new AgentUnreachable({ message: error.message })
-
-/** The same stream with effects. */
-export const asAgentStream = (direct: DirectStream): AgentStream => ({
-  read: Effect.async((resume) => {
-    let isOver = false
-    const look = (): void => {
-      // What arrives after an interruption is the next reader's
-      const bytes = isOver ? undefined : direct.take(look)
-      if (bytes === undefined) return
-      isOver = true
-      resume(bytes instanceof Error ? Effect.fail(unreachable(bytes)) : Effect.succeed(Option.fromNullable(bytes)))
-    }
-    look()
-    return Effect.sync(() => {
-      isOver = true
-    })
-  }),
-  write: (bytes) =>
-    Effect.async((resume) => direct.put(bytes, (error) => resume(error === undefined ? Effect.void : Effect.fail(unreachable(error))))),
-  finish: Effect.sync(() => direct.finish()),
-  direct
-})
-
-/** Passes bytes on, no faster than they are taken. `over` is called with why it cannot go on; not at the end of the bytes. */
-export const passOn = (from: DirectStream, to: DirectStream, over: (error: Error) => void): void => {
+/** Passes bytes on, no faster than they are taken. `over` is called with why it cannot go on, and `ended` at the end of the bytes. */
+export const passOn = (from: DirectStream, to: DirectStream, over: (error: Error) => void, ended?: () => void): void => {
   const go = (): void => {
     for (;;) {
       const bytes = from.take(go)
       if (bytes === undefined) return
-      if (bytes === null) return to.finish()
+      if (bytes === null) {
+        to.finish()
+        return ended?.()
+      }
       if (bytes instanceof Error) return over(bytes)
       let isAtOnce = true
       let isTaken = false

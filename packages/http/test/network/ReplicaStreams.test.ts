@@ -1,15 +1,15 @@
 /** Agents that are connected to another process of the deployment than the one that is asked for them. */
 import { ReplicaRepository, Replicas } from "@atelier/core/deployment"
-import { AgentLinkRepository, AgentUnreachable } from "@atelier/core/network"
+import { AgentLinkRepository, AgentLinks, AgentUnreachable, full, machinePort, maximumStreams, unable } from "@atelier/core/network"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Option, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { databaseUrl } from "../../../../test/store/databases.js"
 import { Passes } from "../../src/replicas/Passes.js"
-import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
+import { type AgentServer, type RunningAgent, startAgentServer } from "../agents/AgentServer.js"
 import { address } from "./address.js"
 import { readAll } from "../../../../test/http/streams.js"
 import { dialing, echoed, link, program } from "./linkedAgents.js"
@@ -95,6 +95,63 @@ it("breaks a stream off when the other process or the agent is gone", async () =
   await expect.poll(async () => (await refused()).message).toBe("The workspace's agent has no connection to the service.")
 })
 
+it("shares a connection among the streams to an agent", async () => {
+  const { agent } = await farAgent()
+  const port = await program((socket) => void socket.pipe(socket))
+  await Effect.gen(function* () {
+    yield* dialing(near, agent, port)
+    const before = way.taken()
+    const sent = Array.from({ length: 20 }, (_, at) => Buffer.alloc(100_000, `stream ${at} `))
+    const back = yield* Effect.promise(() => Promise.all(sent.map((bytes) => echoed(near, agent, port, bytes))))
+    expect(back.every((bytes, at) => bytes.equals(sent[at] ?? bytes.subarray(1)))).toBe(true)
+    expect(way.taken()).toBe(before)
+  }).pipe(Effect.scoped, Effect.runPromise)
+})
+
+it("opens a stream where the connection that was kept has just ended", async () => {
+  const { agent } = await farAgent()
+  const port = await program((socket) => void socket.pipe(socket))
+  const sent = Buffer.from("again")
+  for (let time = 0; time < 3; time++) {
+    expect((await echoed(near, agent, port, sent)).equals(sent)).toBe(true)
+    way.cut()
+  }
+})
+
+it("counts a stream until both directions have ended", async () => {
+  const { agent } = await farAgent()
+  const port = await program((socket) => void socket.pipe(socket))
+  const open = () =>
+    far.run(
+      Effect.map(
+        Effect.flatMap(AgentLinks, ({ linked }) => linked),
+        (agents) => agents.find(({ agent_id }) => agent_id === agent.id)?.streams
+      )
+    )
+  await Effect.gen(function* () {
+    const stream = yield* dialing(near, agent, port)
+    yield* stream.write(Buffer.from("x"))
+    yield* stream.read
+    expect(yield* Effect.promise(open)).toBe(1)
+    yield* stream.finish
+    expect(Option.isNone(yield* stream.read)).toBe(true)
+    yield* Effect.promise(() => expect.poll(open).toBe(0))
+  }).pipe(Effect.scoped, Effect.runPromise)
+})
+
+it("tells why an agent elsewhere takes no stream", async () => {
+  const refusal = (agent: RunningAgent, port: number) => Effect.runPromise(Effect.flip(Effect.scoped(dialing(near, agent, port))))
+  const old = await near.anAgent({}, near.owner())
+  await link(far, old, "?role=agent&streams=1")
+  expect(await refusal(old, machinePort)).toMatchObject({ reason: "unable", message: unable.message })
+  const { agent } = await farAgent()
+  const closed = await program(() => undefined)
+  expect(await refusal(agent, 1 + closed)).toMatchObject({ message: `No program listens on port ${1 + closed} of the workspace.` })
+  const many = Effect.forEach(Array.from({ length: maximumStreams }), () => dialing(near, agent, closed), { concurrency: 16 })
+  const beyond = Effect.flip(dialing(near, agent, closed))
+  expect(await Effect.runPromise(Effect.scoped(Effect.zipRight(many, beyond)))).toMatchObject({ reason: "busy", message: full.message })
+}, 60_000)
+
 it("asks no process that has not told of itself for some time", async () => {
   const agent = await near.anAgent({}, near.owner())
   const put = (replica_id: Uuid.Uuid) =>
@@ -126,13 +183,10 @@ const shown = (text: string | undefined): Promise<number | undefined> =>
 
 it("takes a pass once, at the process it is for, while it is good", async () => {
   const { agent } = await farAgent()
-  const port = await program(() => undefined)
-  const pass = async (of: AgentServer, to: Uuid.Uuid, of_port = port) =>
+  const pass = async (of: AgentServer, to: Uuid.Uuid) =>
     (
       await of.run(
-        Effect.flatMap(Effect.flatten(Effect.serviceOption(Passes)), ({ issue }) =>
-          issue(to, { agent_id: agent.id, port: of_port }, Uuid.Uuid.make(randomUUID()))
-        )
+        Effect.flatMap(Effect.flatten(Effect.serviceOption(Passes)), ({ issue }) => issue(to, agent.id, Uuid.Uuid.make(randomUUID())))
       )
     ).text
   const id = await idOf(far)

@@ -5,7 +5,9 @@ import type { AgentServer } from "../agents/AgentServer.js"
 export const address = async () => {
   const sockets = new Set<Socket>()
   let target = 0
+  let taken = 0
   const server: Server = createServer((incoming) => {
+    taken += 1
     const outgoing = connect(target, "127.0.0.1")
     for (const [socket, other] of [
       [incoming, outgoing],
@@ -22,6 +24,8 @@ export const address = async () => {
   return {
     url: `http://127.0.0.1:${port}`,
     leadTo: ({ url }: AgentServer) => void (target = Number(new URL(url).port)),
+    /** How many connections have been made. */
+    taken: () => taken,
     /** Breaks off every connection, as the end of a machine does. */
     cut: () => {
       for (const socket of sockets) socket.destroy()

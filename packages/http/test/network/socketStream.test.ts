@@ -1,12 +1,10 @@
-/** Writes to a stream between two processes, as its connection gets them. */
+/** Writes to a stream that a WebSocket carries, as its connection gets them. */
 import { Loans } from "@atelier/agent-protocol"
 import { AgentUnreachable } from "@atelier/core/network"
-import { Effect, Fiber } from "effect"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { termsOf } from "../../src/replicas/wire.js"
 import { SocketClosed } from "../../src/sockets/closing.js"
-import { asAgentStream, passOn, socketStream } from "../../src/sockets/socketStream.js"
+import { passOn, socketStream } from "../../src/sockets/socketStream.js"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -25,14 +23,14 @@ const aConnection = () => {
       listen: () => undefined,
       pause: () => undefined
     },
-    termsOf({ tell: (text) => void written.push(`(${text})`) })
+    { onText: () => null, silent: new AgentUnreachable({ message: "silent" }) }
   )
   return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error), refuse: (why: SocketClosed) => (refusal = why) }
 }
 
 const ignore = (): void => undefined
 
-describe("a stream between two processes", () => {
+describe("a stream that a WebSocket carries", () => {
   it("sends the writes of one turn together", async () => {
     const { direct, written } = aConnection()
     direct.put(Buffer.from("a"), ignore)
@@ -55,21 +53,14 @@ describe("a stream between two processes", () => {
     expect(written).toStrictEqual(["a", "b+c"])
   })
 
-  it("sends its end behind all bytes", async () => {
+  it("sends all bytes at once at their end", async () => {
     const { direct, written } = aConnection()
     direct.put(Buffer.from("a"), ignore)
     await nextTurn()
     direct.put(Buffer.from("b"), ignore)
     direct.finish()
     await nextTurn()
-    expect(written).toStrictEqual(["a", "b", "(end)"])
-  })
-
-  it("sends at once the bytes of a process that ends the stream", () => {
-    const { direct, flush, written } = aConnection()
-    direct.put(Buffer.from("a"), ignore)
-    flush()
-    expect(written).toStrictEqual(["a"])
+    expect(written).toStrictEqual(["a", "b"])
   })
 
   it("has the writer wait while 256 KiB have not left", async () => {
@@ -116,14 +107,12 @@ describe("a stream between two processes", () => {
   it("goes on for the next writer where one that waited was interrupted", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     const { direct, leave } = aConnection()
-    const stream = asAgentStream(direct)
-    const first = Effect.runFork(stream.write(new Uint8Array(300_000)))
+    direct.put(new Uint8Array(300_000), ignore)
     await nextTurn()
-    await Effect.runPromise(Fiber.interrupt(first))
-    const second = Effect.runPromise(stream.write(Buffer.from("a")))
+    const second = new Promise((resolve) => direct.put(Buffer.from("a"), resolve))
     await nextTurn()
     leave()
-    await second
+    expect(await second).toBeUndefined()
     expect(vi.getTimerCount()).toBe(0)
   })
 

@@ -56,8 +56,6 @@ const aClient = () => {
     end: (exit) => void ends.push(exit),
     pause: () => undefined,
     send: () => Effect.void,
-    tell: () => undefined,
-    receive: () => Effect.never,
     get messages(): Connection["messages"] {
       return expect.unreachable()
     }

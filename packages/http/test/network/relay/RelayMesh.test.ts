@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { Passes, type PassTarget } from "../../../src/replicas/Passes.js"
+import { Passes } from "../../../src/replicas/Passes.js"
 import type { AgentServer } from "../../agents/AgentServer.js"
 import { startTwoServers, type TwoServers } from "../twoServers.js"
 import { enter, rawPeer, type RelayPeer, upgradeHead } from "./RelayPeer.js"
@@ -101,10 +101,10 @@ it("loses no client for good when the connection between the processes breaks", 
 })
 
 /** Connects to the second process as another one, and gives the code with which it closes, or the status of its refusal. */
-const asProcess = async (path: string, target: PassTarget, message?: Uint8Array | string): Promise<number | undefined> => {
+const asProcess = async (path: string, agent_id: Uuid.Uuid | null, message?: Uint8Array | string): Promise<number | undefined> => {
   const to = await two.run(Effect.map(Replicas, ({ id }) => id))
   const pass = await one.run(
-    Effect.flatMap(Effect.flatten(Effect.serviceOption(Passes)), ({ issue }) => issue(to, target, Uuid.Uuid.make(randomUUID())))
+    Effect.flatMap(Effect.flatten(Effect.serviceOption(Passes)), ({ issue }) => issue(to, agent_id, Uuid.Uuid.make(randomUUID())))
   )
   return new Promise((resolve) => {
     const socket = new WebSocket(`${two.url.replace("http", "ws")}${path}`, { headers: { authorization: `Replica ${pass.text}` } })
@@ -117,7 +117,7 @@ const asProcess = async (path: string, target: PassTarget, message?: Uint8Array 
 
 it("takes passes for the relay alone, and packets alone", async () => {
   const [relay, streams] = ["/internal/replicas/relay", "/internal/replicas/streams"]
-  expect(await asProcess(relay, { agent_id: Uuid.Uuid.make(randomUUID()), port: 80 })).toBe(404)
+  expect(await asProcess(relay, Uuid.Uuid.make(randomUUID()))).toBe(404)
   expect(await asProcess(streams, null)).toBe(404)
   const short = new Uint8Array(40)
   const lies = Buffer.concat([new Uint8Array(32), RelayFrame.make(FrameType.RecvPacket, new Uint8Array(32))])
