@@ -438,3 +438,23 @@ it("a server that a process manager runs in a cluster ends when it is told to", 
   `
   expect(await run(script)).toStrictEqual({ code: 0, output: "", errors: "" })
 })
+
+it("a worker whose program has no more to do ends by itself", async () => {
+  const script = `
+    const { run } = await import("${module}")
+    let serving = 0
+    cluster.on("message", (_, { kind }) => kind === "serves" && ++serving === 2 && process.kill(process.pid, "SIGTERM"))
+    process.exitCode = await run({ workers: 2, endWithin: 5000, serve: () => Promise.reject(new Error("this process serves nothing")) })
+  `
+  const worker = `
+    import { createServer } from "node:net"
+    import { run } from "${module}"
+    const serve = async () => {
+      const server = createServer().listen(0, "127.0.0.1")
+      return { end: async () => void server.close() }
+    }
+    process.exitCode = await run({ workers: 2, serve })
+  `
+  const output = "SIGTERM: finishing what is under way; the workspaces keep running\n"
+  expect(await run(script, { worker })).toStrictEqual({ code: 0, output, errors: "" })
+})
