@@ -39,6 +39,12 @@ export class Outbox {
   private hasPassedOn = false
   /** Called when there are frames again, or the end. */
   private filled: (() => void) | undefined = undefined
+  private full: { readonly frames: number; readonly call: () => void } | undefined = undefined
+
+  /** Calls back each time so many frames have come to wait. */
+  whenFull(frames: number, call: () => void): void {
+    this.full = { frames, call }
+  }
 
   /**
    * Calls `go` when a stream may add data: one stream at a time, since each would wake up only to find that another has taken the room. It calls `passOn`
@@ -85,6 +91,7 @@ export class Outbox {
     this.frames.push(frame)
     this.size += sizeOf(frame)
     this.wake()
+    if (this.full?.frames === this.frames.length) this.full.call()
     return this.frames.length <= maximumFrames
   }
 

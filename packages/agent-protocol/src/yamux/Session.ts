@@ -18,6 +18,11 @@ export interface Options extends Settings {
    * anything has arrived.
    */
   readonly keepAlive?: Duration.DurationInput
+  /**
+   * Frames of a turn of the event loop with which they are sent, in place of at its end: the peer works on them during the rest of the turn, and each batch costs a write. Without
+   * it, they wait for the end.
+   */
+  readonly batchFrames?: number
 }
 
 /** A connection carrying many streams. Closing the scope it was made in ends it, and every stream. */
@@ -128,6 +133,7 @@ class OpenSession implements Session, Host, Sweeps.Swept {
   ) {
     this.patience = Math.ceil(Duration.toMillis(options.keepAlive ?? "5 seconds") / Duration.toMillis(Sweeps.sweepEvery))
     this.multiplexer = new Multiplexer(options, this)
+    if (options.batchFrames !== undefined) this.multiplexer.outbox.whenFull(options.batchFrames, () => queueMicrotask(this.send))
     this.transmit = writeOver(transport, clock)
     this.send()
     this.stopListening = listenTo(
@@ -159,9 +165,9 @@ class OpenSession implements Session, Host, Sweeps.Swept {
     this.end(Exit.fail(fatal))
   }
 
-  /** Sends what waits, one batch after the other, until the end. */
+  /** Sends what waits, one batch after the other, until the end. While one is being written, the rest follows it. */
   private readonly send = (): void => {
-    if (this.isStopped) return
+    if (this.isStopped || this.sendingSince !== undefined) return
     const batch = this.multiplexer.outbox.take(this.filled)
     if (batch === undefined) {
       if (this.multiplexer.outbox.isOver) this.wrote()

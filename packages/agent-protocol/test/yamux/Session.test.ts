@@ -23,6 +23,47 @@ const echoing = (session: Session.Session) =>
     Effect.forkScoped
   )
 
+describe("what a turn brings", () => {
+  it.scoped("leaves at its end, or once it has so many frames, and never beside what is being written", () =>
+    Effect.gen(function* () {
+      let isOver = false
+      const turn: Array<() => void> = []
+      const written: Array<{ readonly frames: number; readonly done: () => void }> = []
+      const transport: Transport = {
+        write: (pieces, done) => (isOver ? done() : void written.push({ frames: pieces.length, done: () => done() })),
+        soon: (run) => (isOver ? run() : void turn.push(run)),
+        receive: () => Effect.never,
+        send: () => Effect.void,
+        close: () => Effect.void
+      }
+      const session = yield* Session.make(transport, { role: "client", batchFrames: 3 })
+      const open = (count: number) =>
+        Effect.zipRight(
+          Effect.replicateEffect(session.open, count),
+          Effect.promise(() => Promise.resolve())
+        )
+      const frames = () => written.map((batch) => batch.frames)
+      const endTurn = () => turn.splice(0).forEach((run) => run())
+      yield* open(2)
+      expect(frames()).toStrictEqual([])
+      endTurn()
+      expect(frames()).toStrictEqual([2])
+      yield* open(4)
+      endTurn()
+      expect(frames()).toStrictEqual([2])
+      written[0]?.done()
+      expect(frames()).toStrictEqual([2, 4])
+      written[1]?.done()
+      yield* open(3)
+      expect(frames()).toStrictEqual([2, 4, 3])
+      endTurn()
+      expect(frames()).toStrictEqual([2, 4, 3])
+      isOver = true
+      written[2]?.done()
+    })
+  )
+})
+
 describe("streams", () => {
   it.scoped("carry bytes both ways, 50 at a time", () =>
     Effect.gen(function* () {

@@ -26,6 +26,12 @@ import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSo
 /** How a server answers a token that it does not take. */
 const unauthorized = 401
 
+/**
+ * Frames that are sent before the end of a turn. Answers of an app to several requests arrive in one turn: with a part of them the server begins while this process reads
+ * the others.
+ */
+const batchFrames = 6
+
 /** The agent's way to the server, which comes and goes. */
 export interface Connection {
   /**
@@ -128,7 +134,7 @@ export const make = (
       Effect.gen(function* () {
         const { token, transport } = yield* accepted(tokens, transportWith)
         tokens.accept(token)
-        const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
+        const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams, batchFrames })
         const client = DrpcClient.make(AgentService, session)
         yield* Effect.raceFirst(answeredInTime(greet(client, token)), Effect.zipRight(session.closed, Effect.never))
         // Streams that the server opens before the greeting has ended wait for the environment that it brings
