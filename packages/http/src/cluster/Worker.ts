@@ -48,10 +48,7 @@ export const makeWorker = (
   readonly worker: Worker
   readonly ended: Promise<End>
   readonly serves: (greeting: string) => void
-  /**
-   * Resolves when no connection is on its way to this process, which has ended to listen: the first process gives those to others. The process ends by itself then,
-   * if it has no other work.
-   */
+  /** Resolves when no connection is on its way to this process, which has ended to listen: the first process gives those to others. */
   readonly leave: () => Promise<void>
 } => {
   let states: ReadonlyArray<WorkerState> = []
@@ -88,18 +85,15 @@ export const makeWorker = (
   return {
     ended,
     serves: (greeting) => say({ kind: "serves", greeting }),
-    leave: async () => {
-      await new Promise<void>((resolve) => {
+    leave: () =>
+      new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, within)
         onLeft = () => {
           clearTimeout(timer)
           resolve()
         }
         say({ kind: "leaves" })
-      })
-      // The channel to the first process would keep this one from ending by itself
-      process.channel?.unref()
-    },
+      }),
     worker: {
       number: place.number,
       socket: join(place.directory, `${place.number}-${process.pid}.sock`),

@@ -64,11 +64,16 @@ export const run = async ({ endWithin = 60_000, serve, workers }: Options): Prom
   if (place !== undefined) {
     // Listens from the start on: the process may be told to end before it serves
     const { ended, leave, serves, worker } = makeWorker(place)
-    const { end, greeting = "" } = await serve(worker)
-    serves(greeting)
-    await end(await ended)
-    await leave()
-    return 0
+    try {
+      const { end, greeting = "" } = await serve(worker)
+      serves(greeting)
+      await end(await ended)
+      await leave()
+      return 0
+    } finally {
+      // The channel to the first process would keep this one from ending by itself, also after a failure
+      process.channel?.unref()
+    }
   }
   if (count === 1) {
     const { end, greeting = "" } = await serve(undefined)

@@ -271,6 +271,22 @@ it("a worker that does not end in time is killed", async () => {
   expect({ code, errors }).toStrictEqual({ code: 1, errors: "Worker 1 has not ended within 0 seconds, and is killed\n" })
 })
 
+it.each([
+  ["does not get to serve", 'Promise.reject(new Error("the database is away"))', "Worker 1 ended with 3 before it served\n"],
+  ["fails at its end", 'Promise.resolve({ end: () => Promise.reject(new Error("the database is away")) })', ""]
+])("a worker that %s ends by itself", async (_, serve, expected) => {
+  const worker = `
+    import { run } from "${module}"
+    await run({ workers: 1, serve: () => ${serve} }).catch(() => (process.exitCode = 3))
+  `
+  const script = `
+    cluster.setupPrimary({ serialization: "advanced" })
+    const served = new Promise((resolve) => cluster.on("message", (_worker, { kind }) => kind === "serves" && resolve("SIGTERM")))
+    process.exit(await supervise(1, served, { endWithin: 3_000, startWithin: 3_000 }))
+  `
+  expect(await run(script, { worker })).toStrictEqual({ code: 3, output: "", errors: expected })
+})
+
 it("a worker asks the others, and one that has died is not waited for", async () => {
   const worker = `
     const { number } = JSON.parse(process.env.CLUSTER_WORKER)
