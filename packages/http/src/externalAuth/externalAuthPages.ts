@@ -13,6 +13,7 @@ import { refuse } from "../server/codec/respond.js"
 import { isOwnForm } from "../server/credentials/Csrf.js"
 import { loginCookies } from "../server/credentials/loginCookies.js"
 import type { Page } from "../server/pipeline/HttpApplication.js"
+import { takesHtml } from "../server/request/audience.js"
 import { CurrentRequest, type RequestInfo } from "../server/request/CurrentRequest.js"
 import { readForm } from "../server/request/form.js"
 import { Settings } from "../server/request/Settings.js"
@@ -55,8 +56,8 @@ export const externalAuthPages = Effect.gen(function* () {
   }
 
   /** A refusal: a page for browsers. */
-  const refused = ({ headers }: Request, brand: PageBrand, refusal: Refusal): Response => {
-    if (refusal._tag === "NotModified" || !/\btext\/html\b/i.test(headers["accept"] ?? "")) return refuse(refusal)
+  const refused = (request: Request, brand: PageBrand, refusal: Refusal): Response => {
+    if (refusal._tag === "NotModified" || !takesHtml(request)) return refuse(refusal)
     const { detail, message } = responseOf(refusal)
     return appPage(settings, brand, {
       status: statusOf(refusal),

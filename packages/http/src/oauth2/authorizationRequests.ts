@@ -18,6 +18,7 @@ import {
 import { Effect } from "effect"
 import { queryOf, type RequestErrorDetails } from "../pages/PageOptions.js"
 import { oauthAnswer } from "../server/codec/oauthErrors.js"
+import { takesHtml } from "../server/request/audience.js"
 import type { RequestInfo } from "../server/request/CurrentRequest.js"
 import { type Parameters, parametersOf } from "../server/request/form.js"
 import type { ProtocolAnswers, Request, Response } from "./answering.js"
@@ -52,8 +53,6 @@ const selectionRequired = new OAuthError({ error: "account_selection_required", 
 /** The error of a request whose user has to go through the login, although there is a session; undefined for any other request. */
 const requiredLogin = (shown: ReadonlyArray<Prompt>): OAuthError | undefined =>
   shown.includes("login") ? loginRequired : shown.includes("select_account") ? selectionRequired : undefined
-
-const takesHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "")
 
 /** The authorization request that a client's parameters are. */
 export const consentRequestOf = ({ all, get, repeated }: Parameters): ConsentRequest => ({

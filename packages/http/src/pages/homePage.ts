@@ -2,6 +2,7 @@
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { refuse } from "../server/codec/respond.js"
+import { takesHtml } from "../server/request/audience.js"
 import type { FormPages } from "./forms.js"
 import { escaped, page } from "./page.js"
 import { seeOther } from "./PageOptions.js"
@@ -10,8 +11,7 @@ import { text } from "./text.js"
 /** Where a user goes on after signing in. Programs get JSON. */
 export const homePage = ({ mount, served, settings }: FormPages) =>
   served(({ brand, info, request }) => {
-    if (!/\btext\/html\b/i.test(request.headers["accept"] ?? ""))
-      return Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
+    if (!takesHtml(request)) return Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
     if (info.user?._tag !== "Right") return Effect.succeed(seeOther(`${mount}/login`))
     if (settings.console !== undefined) return Effect.succeed(seeOther(settings.console.base))
     const links: ReadonlyArray<readonly [address: string, label: string]> = [

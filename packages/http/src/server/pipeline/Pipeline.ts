@@ -24,6 +24,7 @@ import { licenseWarnings } from "../operate/LicenseWarnings.js"
 import { appPath, consolePath, requestMetrics } from "../operate/RequestMetrics.js"
 import { StoreFaults } from "../operate/StoreFaults.js"
 import { type AppPath, noApp } from "../request/appPath.js"
+import { isForUser } from "../request/audience.js"
 import { clientAddressOf } from "../request/ClientAddress.js"
 import { preflightHeaders } from "../request/Cors.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
@@ -48,12 +49,7 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 type App = Effect.Effect<Response, never, Request | Scope.Scope>
 
-/** Paths that programs ask for, also with a browser's headers. */
-const ofPrograms = /^\/(?:api|scim|derp|internal|oauth2|\.well-known)(?:\/|$)/
-
-/** Whether an address that has no page is asked for by a browser, for a user to see. */
-const isForUser = ({ headers, method }: Request, path: string): boolean =>
-  (method === "GET" || method === "HEAD") && /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
 
 /** The session that a browser has for apps alone. */
 const appCookieOf = (request: Request, { address }: AppPath, names: HttpSettings["names"]): string | undefined =>
@@ -165,7 +161,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | Effect
           respond
         )
       }
-      const shown = isLost && isForUser(request, target.path) ? unrouted.page : undefined
+      const shown = isLost && isRead(request) && isForUser(request, target.path) ? unrouted.page : undefined
       // The user of a request to an app is not identified before its admission begins
       const isAtOnce = isDirect && app === undefined
       const identified =

@@ -7,6 +7,7 @@ import { InternalError, StorageFull, Unavailable } from "../../wire/errors.js"
 import { refuseAt } from "../codec/respond.js"
 import { withStream } from "../connection/withStream.js"
 import type { StoreFaults } from "../operate/StoreFaults.js"
+import { isForUser } from "../request/audience.js"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 import type { Failure, Unrouted } from "./Unrouted.js"
 
@@ -25,12 +26,6 @@ export const refuseForNow = (path: string, refusal: Unavailable): Response => to
 const withoutStore = ({ reason }: StoreUnavailable, message: string): Failure =>
   reason === "full" ? new StorageFull({ message }) : new Unavailable({ message })
 
-/** Paths below which programs alone ask. */
-const ofPrograms = /^\/(?:api|scim|derp|internal|\.well-known)(?:\/|$)/
-
-/** Whether a user sees the answer: browsers ask for pages, and send their forms, with this header. */
-const isSeen = ({ headers }: Request, path: string): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "") && !ofPrograms.test(path)
-
 const inLog = (request: Request, { id, path }: RequestInfo) => ({
   request_id: id,
   method: request.method,
@@ -41,15 +36,15 @@ const inLog = (request: Request, { id, path }: RequestInfo) => ({
 export const failureAnswer =
   (faults: StoreFaults["Type"], show: Unrouted["failure"]) =>
   (request: Request, info: RequestInfo, cause: Cause.Cause<never>): Effect.Effect<Response> => {
-    const answer = (failure: Failure): Effect.Effect<Response> => {
-      const isForNow = failure._tag === "Unavailable"
-      if (show === undefined || !isSeen(request, info.path))
-        return Effect.succeed(isForNow ? refuseForNow(info.path, failure) : refuseAt(info.path, failure))
-      return Effect.map(show(failure), (page) => (isForNow ? toTryAgain(page) : page))
-    }
     if (Cause.isInterruptedOnly(cause)) {
       info.counted?.end(undefined)
       return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+    }
+    const answer = (failure: Failure): Effect.Effect<Response> => {
+      const isForNow = failure._tag === "Unavailable"
+      if (show === undefined || !isForUser(request, info.path))
+        return Effect.succeed(isForNow ? refuseForNow(info.path, failure) : refuseAt(info.path, failure))
+      return Effect.map(show(failure), (page) => (isForNow ? toTryAgain(page) : page))
     }
     const unavailable = storeUnavailable(cause)
     if (Option.isSome(unavailable))

@@ -105,6 +105,18 @@ describe("a server whose PostgreSQL", () => {
       "text/html; charset=utf-8"
     ])
     expect(page.text).toContain("<h1>The service is not available</h1>\n<p>The store does not answer.</p>")
+    const { token } = server.owner()
+    const asBrowser = { accept: "text/html", cookie: `service_session_token=${token}` }
+    const shown = ["/oauth2/device", "/api/v2/users/oidc/callback", "/api/v2/users/oauth2/github/callback"].map((path) =>
+      fetch(`${server.url}${path}`, { headers: asBrowser })
+    )
+    const read = fetch(`${server.url}/oauth2/tokens`, { method: "POST", headers: asBrowser })
+    const types = (await Promise.all([...shown, read])).map(({ headers, status }) => [status, headers.get("content-type")])
+    const [html, json] = [
+      [503, "text/html; charset=utf-8"],
+      [503, "application/json; charset=utf-8"]
+    ]
+    expect(types).toStrictEqual([html, html, html, json])
     expect((await server.call("GET", "//healthz")).status).toBe(200)
     expect([log.of("The store does not answer."), log.failed()]).toStrictEqual([1, 0])
     proxy.restore()
