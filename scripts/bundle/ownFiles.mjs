@@ -10,9 +10,15 @@ const places = {
   "@atelier/templates/package.json": "own/templates/package.json"
 }
 
+/** The client of SQLite that the program has in itself. Another one that is installed may have another driver. */
+const client = "@effect/sql-sqlite-node"
+
 /** Node's `createRequire`, which finds these files beside the program at `base`. */
 export const createRequireBeside = (base) => (from) => {
   const require = requireOfNode(from)
-  const resolve = (name) => (Object.hasOwn(places, name) ? fileURLToPath(new URL(places[name], base)) : require.resolve(name))
+  const resolve = (name) => {
+    if (name === client) throw new Error(`${client} is part of the program`)
+    return Object.hasOwn(places, name) ? fileURLToPath(new URL(places[name], base)) : require.resolve(name)
+  }
   return Object.assign((name) => require(resolve(name)), { resolve: Object.assign(resolve, { paths: require.resolve.paths }) })
 }
