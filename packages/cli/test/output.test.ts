@@ -1,6 +1,7 @@
 /** What the program writes where no colours are wanted: no sequence that a terminal would act on. */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { PassThrough } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
@@ -94,6 +95,18 @@ it.skipIf(!existsSync("/dev/full"))("a program whose output is lost fails, and s
   const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
   const { status, stderr } = spawnSync("sh", ["-c", 'exec "$0" "$@" >/dev/full', process.execPath, main, "help"], { encoding: "utf8" })
   expect([status, stderr]).toStrictEqual([1, "Error: standard output: the disk is full.\n"])
+})
+
+it("a file of the user that cannot be written is named", () => {
+  const module = new URL("../dist/contexts/wholeFile.js", import.meta.url).href
+  const source = `import { writeWhole } from "${module}"
+await writeWhole("full.json", "{}").catch(({ message }) => console.log(message))`
+  // The system takes no byte, and does not say of which file
+  const { stdout } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$0" "$@"', process.execPath, "--input-type=module", "-e", source], {
+    cwd: tmpdir(),
+    encoding: "utf8"
+  })
+  expect(stdout).toBe("full.json: EFBIG: file too large, write.\n")
 })
 
 it("a write that fails names the file, which the system leaves out", () => {

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { writeFailure } from "../Failure.js"
 
 /** Of files and directories that only the user may read. */
 const privateFile = 0o600
@@ -22,6 +23,6 @@ export const writeWhole = async (path: string, text: string, mode: number = priv
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    throw error
+    throw writeFailure(error, path)
   }
 }
