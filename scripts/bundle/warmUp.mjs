@@ -10,6 +10,9 @@ import { setFlagsFromString } from "node:v8"
 import { cacheOf, kept, load } from "./load.mjs"
 import { createRequireBeside } from "./ownFiles.mjs"
 
+/** Milliseconds from the start of the first server to its end, on a busy machine. */
+const longestFirstServer = 120_000
+
 const [, , file] = process.argv
 const url = pathToFileURL(file)
 const directory = await mkdtemp(join(tmpdir(), "atelier-warm-up-"))
@@ -20,13 +23,15 @@ const { resolve } = createRequireBeside(url.href)(url.href)
 const { exports, script } = load(url, { url: url.href, resolve: (name) => pathToFileURL(resolve(name)).href })
 
 const first = spawn(process.execPath, [fileURLToPath(new URL("program.cjs", url)), "serve", ...options, database], {
-  stdio: ["ignore", "pipe", "inherit"]
+  stdio: ["ignore", "pipe", "inherit"],
+  timeout: longestFirstServer,
+  killSignal: "SIGKILL"
 })
 const firstEnd = once(first, "exit")
-const [code] = await Promise.race([firstEnd, once(first.stdout, "data")])
-if (typeof code === "number") throw new Error(`the first server ended with ${code}`)
+await Promise.race([firstEnd, once(first.stdout, "data")])
 first.kill("SIGINT")
-await firstEnd
+const [code, signal] = await firstEnd
+if (code !== 0) throw new Error(`the first server ended with ${code ?? signal}`)
 
 const { write } = process.stderr
 process.stderr.write = () => true
