@@ -146,7 +146,7 @@ it("says what to install for SQLite without its compiled driver", async () => {
   await expect(run(join(folder, "node_modules/.bin/atelier"), words)).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^The server could not start: --database: SQLite needs the package better-sqlite3, .* or name a PostgreSQL\. .*\n$/
+      /^The server could not start: --database: SQLite needs the package better-sqlite3, .*"npm install better-sqlite3@12" .* or name a PostgreSQL\. .*\n$/
     )
   })
 })

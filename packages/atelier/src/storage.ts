@@ -25,14 +25,13 @@ const requireDriver = (): void => {
     if (typeof driver === "function") Reflect.construct(driver, [":memory:"]).close()
   } catch (error) {
     const [first = "", ...more] = reasonOf(error).split("\n")
-    // Node names the version that it was compiled for, and that is all that its message tells of use
+    // The message's other lines name the versions. The driver's version 13 has one binary for all of them, and nothing to compile
     const isOfAnotherNode = more.some((line) => line.includes("NODE_MODULE_VERSION"))
-    const reason = isOfAnotherNode
-      ? 'It is compiled for another version of Node.js: "npm rebuild better-sqlite3" compiles it for this one.'
-      : first
+    const command = isOfAnotherNode ? "npm rebuild better-sqlite3" : "npm install better-sqlite3@12"
+    const reason = isOfAnotherNode ? "It is compiled for another version." : first
     throw new StartError({
       option: "database",
-      reason: `SQLite needs the package better-sqlite3, compiled for Node.js ${process.versions.node}: install it beside atelier, which takes a C++ compiler and Python where there is no prebuilt binary, or name a PostgreSQL. ${reason}`
+      reason: `SQLite needs the package better-sqlite3, compiled for Node.js ${process.versions.node}: run "${command}" in the folder where atelier is installed, which takes a C++ compiler and Python where there is no prebuilt binary, or name a PostgreSQL. ${reason}`
     })
   }
 }
