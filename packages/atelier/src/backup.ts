@@ -5,6 +5,7 @@ import { resolve } from "node:path"
 import { makeDataDirectory } from "./DataDirectory.js"
 import { onDatabase } from "./onDatabase.js"
 import { type Options, UsageError } from "./Options.js"
+import { printed } from "./printed.js"
 import { shownDatabase } from "./storage.js"
 
 /** A command on a database and a file, which is named first. */
@@ -17,8 +18,7 @@ const withFile =
       help,
       run: async (options) => {
         if (isMissing) throw new UsageError(`The file is missing: ${word} FILE`)
-        process.stdout.write(`${await use(options, resolve(file))}\n`)
-        return 0
+        return printed(`${await use(options, resolve(file))}\n`)
       }
     })
   }

@@ -8,6 +8,7 @@ import { diskFindings, runtimeFindings } from "./doctor/machine.js"
 import { invariantFindings } from "./doctor/invariants.js"
 import { mailFindings } from "./doctor/mail.js"
 import { onDatabase } from "./onDatabase.js"
+import { printed } from "./printed.js"
 
 /** A check that takes longer is given up. */
 const longestCheck = 20_000
@@ -60,8 +61,8 @@ export const run = (words: ReadonlyArray<string>): Promise<number> =>
           ...Object.entries(checks).map(async ([name, check]) => [name, await found(check(options))] as const),
           ...(words.includes(deep) ? [found(invariantFindings(options), longestDeepCheck).then((all) => ["rows", all] as const)] : [])
         ])
-        process.stdout.write(findings.flatMap(([name, all]) => all.map((finding) => linesOf(name, finding))).join(""))
-        return findings.some(([, all]) => all.some(({ severity }) => severity === "error")) ? 1 : 0
+        const code = await printed(findings.flatMap(([name, all]) => all.map((finding) => linesOf(name, finding))).join(""))
+        return findings.some(([, all]) => all.some(({ severity }) => severity === "error")) ? 1 : code
       }
     }
   )

@@ -15,15 +15,13 @@ const given = process.argv.slice(2)
 // The command line says `atelier server …`
 const words = given[0] === "server" ? given.slice(1) : given
 const [word = ""] = words
-if (word === "--version" || (word === "serve" && words[1] === "--version")) {
-  process.stdout.write(`Atelier ${version}\n`)
-  process.exit(0)
-}
+const isVersion = word === "--version" || (word === "serve" && words[1] === "--version")
 // The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
 const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ")
 for (const [, bound = ""] of options.matchAll(/--(max|min)[-_]semi[-_]space[-_]size=/g)) setFlagsFromString(`--${bound}-semi-space-size=0`)
 
 const run = async (): Promise<number> => {
+  if (isVersion) return (await import("./printed.js")).printed(`Atelier ${version}\n`)
   const { isOwn } = await import("./words.js")
   const { run } = isOwn(words) ? await import("./commands.js") : await import("@atelier/cli")
   return run(words)

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { makeDataDirectory } from "./DataDirectory.js"
 import { onDatabase } from "./onDatabase.js"
+import { printed } from "./printed.js"
 import { shownDatabase, storageOf } from "./storage.js"
 
 /** Migrates, and returns the exit code. */
@@ -12,7 +13,6 @@ export const run = (words: ReadonlyArray<string>): Promise<number> =>
     run: async (options) => {
       await makeDataDirectory(options)
       await Effect.runPromise(Effect.scoped(Layer.build(await storageOf(options))))
-      process.stdout.write(`The database ${shownDatabase(options.database)} is up to date\n`)
-      return 0
+      return printed(`The database ${shownDatabase(options.database)} is up to date\n`)
     }
   })

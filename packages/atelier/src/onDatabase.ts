@@ -1,6 +1,7 @@
 /** Commands of the program that work with the options of `serve`. */
 import { calledAs } from "./called.js"
 import { explained, type Options, parseOptions, UsageError } from "./Options.js"
+import { printed } from "./printed.js"
 
 /** What a command is called with, and what it does. */
 export interface OnDatabase {
@@ -18,12 +19,11 @@ export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usag
     const options = parseOptions(words, process.env)
     if (options !== "help" && !("yaml" in options)) return await run(options)
     const called = calledAs(process.env)
-    process.stdout.write(
+    return await printed(
       options === "help"
         ? `Usage: ${called} ${usage} [options]\n\n${help}\n\nThe options are those of the server, such as --database and --config: ${called} --help lists them.\n`
         : options.yaml
     )
-    return 0
   } catch (error) {
     const [word] = usage.split(" ")
     process.stderr.write(`${explained(error, `${word} has failed`)}\n`)

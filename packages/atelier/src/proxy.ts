@@ -8,6 +8,7 @@ import { once } from "node:events"
 import { parseArgs } from "node:util"
 import { calledAs } from "./called.js"
 import { outliveReaders } from "./outliveReaders.js"
+import { printed } from "./printed.js"
 import { UsageError } from "./Sources.js"
 
 /** The flags with what they mean. Each has a variable, such as `ATELIER_ACCESS_URL`. */
@@ -138,13 +139,11 @@ export const run = async (words: ReadonlyArray<string>): Promise<number> => {
   outliveReaders()
   try {
     const valueOf = given(words, process.env)
-    if (valueOf === "help") process.stdout.write(help())
-    else {
-      refuseTls(process.env)
-      const address = addressOf(valueOf("http-address") || "127.0.0.1:3001")
-      const ended = await Effect.runPromise(Effect.either(serve(optionsOf(valueOf), address)))
-      if (Either.isLeft(ended)) throw ended.left
-    }
+    if (valueOf === "help") return await printed(help())
+    refuseTls(process.env)
+    const address = addressOf(valueOf("http-address") || "127.0.0.1:3001")
+    const ended = await Effect.runPromise(Effect.either(serve(optionsOf(valueOf), address)))
+    if (Either.isLeft(ended)) throw ended.left
     return 0
   } catch (error) {
     process.stderr.write(`${explained(error)}\n`)

@@ -7,6 +7,7 @@ import { Argon2Hasher, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } f
 import { Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
 import { UsageError } from "./Options.js"
 import { onDatabase } from "./onDatabase.js"
+import { printed } from "./printed.js"
 import { secretInput } from "./secretInput.js"
 import { storageOf } from "./storage.js"
 
@@ -58,10 +59,10 @@ input otherwise. A database file is free only while no server uses it.`,
             Forbidden: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` }),
             Conflict: ({ message }) => Effect.succeed({ code: 1, message: `${message}\n` })
           }),
-          Effect.map(({ code, message }) => {
-            const stream = code === 0 ? process.stdout : process.stderr
-            stream.write(message)
-            return code
+          Effect.flatMap(({ code, message }) => {
+            if (code === 0) return Effect.promise(() => printed(message))
+            process.stderr.write(message)
+            return Effect.succeed(code)
           }),
           Effect.provide(services),
           Logger.withMinimumLogLevel(LogLevel.Warning)

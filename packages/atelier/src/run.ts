@@ -5,6 +5,7 @@ import { calledAs } from "./called.js"
 import * as startFlags from "./startFlags.js"
 import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
 import { outliveReaders } from "./outliveReaders.js"
+import { printed } from "./printed.js"
 import { placeOf, shareSetupToken, withPlace } from "./worker.js"
 
 /** The service itself, which the process that only watches over others does not load. */
@@ -41,10 +42,8 @@ export const run = async (words: ReadonlyArray<string>): Promise<number> => {
   outliveReaders()
   try {
     const options = parseOptions(words, process.env)
-    if (options === "help") process.stdout.write(help(calledAs(process.env)))
-    else if ("yaml" in options) process.stdout.write(options.yaml)
-    else return await serving(options)
-    return 0
+    if (options === "help") return await printed(help(calledAs(process.env)))
+    return await ("yaml" in options ? printed(options.yaml) : serving(options))
   } catch (error) {
     process.stderr.write(`${explained(error)}\n`)
     return error instanceof UsageError ? 2 : 1

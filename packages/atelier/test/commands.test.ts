@@ -1,6 +1,7 @@
 /** The commands of the program beside `serve`, each as a process. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -120,6 +121,28 @@ it.each([
 
 it("backup without a file is refused", async () => {
   expect(await ended(["backup"])).toMatchObject({ code: 2, error: expect.stringContaining("The file is missing: backup FILE") })
+})
+
+it.skipIf(!existsSync("/dev/full"))("a command whose output is lost fails, and says why", async () => {
+  const database = ["--database", `sqlite:${join(directory, "lost.db")}`]
+  const commands = [
+    ["--version"],
+    ["--help"],
+    ["serve", "--write-config"],
+    ["doctor", "--help"],
+    ["proxy", "--help"],
+    ["migrate", ...database]
+  ]
+  for (const words of commands) {
+    const env = { PATH: process.env["PATH"] ?? "", XDG_DATA_HOME: directory }
+    const child = spawn("sh", ["-c", 'exec "$0" "$@" >/dev/full', process.execPath, program, ...words], {
+      cwd: directory,
+      stdio: "pipe",
+      env
+    })
+    const [error, [code]] = await Promise.all([text(child.stderr), once(child, "exit")])
+    expect([words, code, error]).toStrictEqual([words, 1, "The output is lost: ENOSPC: no space left on device, write\n"])
+  }
 })
 
 it("a word of the command line is handed to it", async () => {
