@@ -43,7 +43,9 @@ export const binaryFrames = (
       length += piece.length
       to += 1
     }
-    frames.push(binaryHead(length, isMasked), ...pieces.slice(from, to))
+    frames.push(binaryHead(length, isMasked))
+    // One by one: a message may have more pieces than a call takes arguments
+    for (const piece of pieces.slice(from, to)) frames.push(piece)
     messages += 1
     from = to
   }

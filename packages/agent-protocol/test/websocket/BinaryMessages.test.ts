@@ -122,6 +122,15 @@ describe("binary messages of a WebSocket", () => {
     )
   })
 
+  it("may have more pieces than a call takes arguments", () => {
+    const piece = new Uint8Array(1)
+    const { frames, messages } = binaryFrames(
+      Array.from({ length: 300_000 }, () => piece),
+      false
+    )
+    expect([frames.length - messages, messages]).toStrictEqual([300_000, 3])
+  })
+
   it("remain with the library where others read the connection too", () => {
     const connection = new EventEmitter()
     const heard: Array<string> = []

@@ -4,7 +4,7 @@ import type { AgentStream, AgentUnreachable, DirectStream } from "@atelier/core/
 import { Effect, Option } from "effect"
 import { passOn } from "../sockets/socketStream.js"
 
-/** A stream to an agent, whose failures are all told as one. */
+/** A stream to an agent, whose failures are all told as one by its effects. */
 export const asAgentStream = ({ direct, finish, read, write }: ByteStream, failure: AgentUnreachable): AgentStream => ({
   read: Effect.mapError(read, () => failure),
   write: (bytes) => Effect.mapError(write(bytes), () => failure),

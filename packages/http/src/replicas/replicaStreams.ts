@@ -2,14 +2,15 @@
  * Streams to agents that are connected to other processes of the deployment. Those of an agent share a connection, as they share the agent's own: what several of them
  * carry in one turn of the event loop needs one write. agents-and-apps.md §17.
  */
-import { ReverseStream } from "@atelier/agent-protocol"
+import { ReverseStream, SessionEnded } from "@atelier/agent-protocol"
 import { AgentUnreachable, type OtherProcess, ReplicaStreams } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
-import { Data, Effect, Layer, RcMap } from "effect"
+import { Effect, Layer } from "effect"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import { open } from "../sockets/Connection.js"
 import { asAgentStream } from "./carrying.js"
 import { makeConnect } from "./connectProcess.js"
+import { makeKept } from "./keptSessions.js"
 import { sessionOver } from "./session.js"
 import { streamsPath } from "./wire.js"
 
@@ -17,9 +18,7 @@ import { streamsPath } from "./wire.js"
 const keptFor = "30 seconds"
 
 /** An agent at another process. */
-interface Place extends OtherProcess {
-  readonly agent_id: Uuid.Uuid
-}
+type Place = Pick<OtherProcess, "address" | "id"> & { readonly agent_id: Uuid.Uuid }
 
 /** The other side closes without the end of the stream when the service there ends. */
 const interrupted = new AgentUnreachable({ message: "The stream to the workspace's agent was interrupted." })
@@ -31,33 +30,28 @@ export const layer = Layer.scoped(
   ReplicaStreams,
   Effect.gen(function* () {
     const connect = yield* makeConnect
-    const sessions = yield* RcMap.make({
-      idleTimeToLive: keptFor,
-      lookup: ({ agent_id, ...process }: Place) =>
+    const sessions = yield* makeKept(
+      ({ agent_id, ...process }: Place) =>
         Effect.gen(function* () {
           const { isHidden, socket, webSocket } = yield* connect(process, streamsPath, agent_id)
           // The session learns of its end by itself
           const connection = open(webSocket, { isStream: true }, () => undefined, socket, { isHidden })
           webSocket.resume()
           return yield* sessionOver(connection, "client")
-        })
-    })
+        }),
+      keptFor,
+      (error) => error instanceof SessionEnded
+    )
 
-    /** The connection to an agent's process, for as long as the scope is open. What could not be made is made anew for the next stream. */
-    const sessionAt = (place: Place) => Effect.tapErrorCause(RcMap.get(sessions, place), () => RcMap.invalidate(sessions, place))
-
-    const opened = (place: Place, request: ReverseStream.Request) =>
-      Effect.flatMap(sessionAt(place), (session) => ReverseStream.open(session, request)).pipe(
-        Effect.tapErrorTag("SessionEnded", () => RcMap.invalidate(sessions, place))
-      )
+    const opened = (place: Place, request: ReverseStream.Request) => sessions.use(place, (session) => ReverseStream.open(session, request))
 
     return {
       open: ({ address, id }, { agent_id, port }) =>
         Effect.gen(function* () {
-          const place = Data.struct({ id, address, agent_id })
+          const place = { id, address, agent_id }
           const origin = (yield* CurrentRequest).id
           const request = { kind: "tcp", port, ...(origin === Uuid.nil ? {} : { request_id: origin }) } as const
-          // A connection that is kept may have ended. Nothing of the stream has been sent on it
+          // A connection that is kept may have ended. Of the stream, the agent has had the request at most
           const stream = yield* Effect.catchTag(opened(place, request), "SessionEnded", () => opened(place, request))
           return asAgentStream(stream, interrupted)
         }).pipe(Effect.catchTags({ Unreachable: refused, SessionEnded: () => interrupted, StreamReset: () => interrupted }))

@@ -45,7 +45,7 @@ const sendEach = (
 }
 
 /** Bytes of overhead that a queued message is counted with. */
-const messageOverhead = 64
+export const messageOverhead = 64
 
 /** What takes messages. */
 interface Reader {
@@ -124,8 +124,9 @@ export const open = (
   if (webSocket.isPaused) webSocket.resume()
 
   const listen: Connection["listen"] = (take, end) => {
-    readBy({ take, end })
+    // Before the reader has what came before: that may be so much that it pauses
     if (webSocket.isPaused) webSocket.resume()
+    readBy({ take, end })
   }
 
   return {

@@ -3,9 +3,9 @@ import { Loans } from "@atelier/agent-protocol"
 import { AgentUnreachable, type DirectStream } from "@atelier/core/network"
 import type { Exit } from "effect"
 import type { SocketClosed } from "./closing.js"
-import type { Connection } from "./Connection.js"
+import { type Connection, messageOverhead } from "./Connection.js"
 
-/** Bytes that wait to be read above which the other side has to wait. */
+/** Bytes that wait to be read above which the other side has to wait, with the overhead of each message. */
 const maximumWaiting = 1024 * 1024
 
 /** Milliseconds that the other side may take to accept bytes: its user's machine may sleep. */
@@ -68,6 +68,7 @@ const gathering = (write: Connection["write"], silent: AgentUnreachable) => {
     broken ??= error
     pieces = []
     leaving = []
+    clearTimeout(timer)
     goOn()
   }
   const flush = (): void => {
@@ -93,9 +94,11 @@ const gathering = (write: Connection["write"], silent: AgentUnreachable) => {
     flush,
     put: (bytes: Uint8Array, done: (error?: AgentUnreachable) => void, sent?: () => void): void => {
       if (broken !== undefined) return done(broken)
-      pieces.push(...piecesOf(bytes))
+      const added = piecesOf(bytes)
+      for (const piece of added) pieces.push(piece)
       if (sent !== undefined) leaving.push(sent)
-      size += bytes.length
+      // The smallest ones are bounded in their count
+      size += bytes.length + added.length * messageOverhead
       if (size >= gatheredBytes && unsent === 0) flush()
       else if (!isScheduled) {
         isScheduled = true
@@ -143,7 +146,7 @@ export const socketStream = (
     if (typeof message === "string") return end(onText())
     if (message.length === 0) return
     waiting.push(message)
-    size += message.length
+    size += message.length + messageOverhead
     hold()
     wake()
   }
@@ -152,7 +155,7 @@ export const socketStream = (
       take: (ready) => {
         const bytes = waiting.shift()
         if (bytes !== undefined) {
-          size -= bytes.length
+          size -= bytes.length + messageOverhead
           hold()
           return bytes
         }
@@ -162,6 +165,7 @@ export const socketStream = (
       put: (bytes, done, sent) => {
         if (bytes.length > 0) return writer.put(bytes, done, sent)
         done()
+        sent?.()
       },
       finish: writer.flush
     },

@@ -105,7 +105,7 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
     if (waitedFor === Number.POSITIVE_INFINITY) return isEarlier.await
     return Effect.raceFirst(clock.sleep(Duration.millis(Math.max(0, waitedFor - current()))), isEarlier.await)
   })
-  // An alarm that throws is not set any more; those behind it ring in the next turn
+  // An alarm that throws and is not repeated is not set any more; those behind it ring in the next turn
   yield* Background.repeat("alarms", Effect.zipRight(ringDue, wait))
 
   const make =

@@ -72,14 +72,20 @@ class Thing<K> implements SharedReads, Hearer<K> {
     readonly key: K
   ) {}
 
-  /** Takes a follower. Completes when the thing's events are heard. The follower has to leave, even where this was interrupted. */
-  enter(): Effect.Effect<void> {
+  /**
+   * Takes a follower, in an effect that nothing interrupts but where `restore` lets it: others wait for what it begins. Completes when the thing's events are heard. The
+   * follower has to leave, even where this was interrupted.
+   */
+  enter(restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>): Effect.Effect<void> {
     this.followers++
-    if (this.opening !== undefined) return Deferred.await(this.opening)
+    if (this.opening !== undefined) return restore(Deferred.await(this.opening))
     if (this.recheck !== undefined) return Effect.void
     const opening = Deferred.unsafeMake<void>(FiberId.none)
     this.opening = opening
-    return Effect.zipRight(Effect.forkIn(afterwards(Effect.intoDeferred(this.begin, opening)), this.kind.scope), Deferred.await(opening))
+    return Effect.zipRight(
+      Effect.forkIn(afterwards(Effect.intoDeferred(Effect.interruptible(this.begin), opening)), this.kind.scope),
+      restore(Deferred.await(opening))
+    )
   }
 
   leave(): void {
@@ -204,14 +210,14 @@ class Following<K, A, E, R> implements Feed.Run<A, E, R>, Told {
   ) {}
 
   begin(): Effect.Effect<void> {
-    return Effect.suspend(() => {
+    return Effect.uninterruptibleMask((restore) => {
       const { key, kind } = this
       const name = kind.changes.nameOf(key)
       const thing = kind.things.get(name) ?? new Thing(kind, key)
       kind.things.set(name, thing)
       this.thing = thing
       this.followed = this.follow(thing)
-      return thing.enter()
+      return thing.enter(restore)
     })
   }
 

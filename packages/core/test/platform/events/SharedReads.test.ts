@@ -276,3 +276,52 @@ describe("shared reads", () => {
     })
   )
 })
+
+it.scoped("a follower that comes while another one is interrupted at its beginning is told of changes", () =>
+  Effect.gen(function* () {
+    const { bus } = yield* aBus()
+    const settled = Effect.repeatN(Effect.yieldNow(), 50)
+    const stuck: Array<number> = []
+    for (let step = 1; step <= 60; step++) {
+      const of = yield* Effect.provideService(
+        SharedReads.makeSharedReads<string>({ nameOf: (key) => key, sourcesOf: () => [SharedReads.source(news("all"))], every: "1 hour" }),
+        EventBus,
+        bus
+      )
+      const feed = of("a", () => ({ pull: () => Effect.succeedSome([1]) }))
+      let told = 0
+      let second: Fiber.RuntimeFiber<void> | undefined
+      let steps = 0
+      let own: unknown
+      const scheduler: Scheduler.Scheduler = {
+        scheduleTask: (task, priority) => Scheduler.defaultScheduler.scheduleTask(task, priority),
+        shouldYield: (fiber) => {
+          own ??= fiber
+          if (fiber !== own || ++steps !== step) return false
+          second = Effect.runFork(
+            Feed.runForEach(feed, () =>
+              Effect.zipRight(
+                Effect.sync(() => void told++),
+                Effect.never
+              )
+            )
+          )
+          fiber.unsafeInterruptAsFork(fiber.id())
+          return 1
+        }
+      }
+      const first = yield* Effect.fork(
+        Effect.withScheduler(
+          Feed.runForEach(feed, () => Effect.never),
+          scheduler
+        )
+      )
+      yield* settled
+      yield* Fiber.interrupt(first)
+      yield* settled
+      if (second !== undefined && told === 0) stuck.push(step)
+      if (second !== undefined) yield* Fiber.interrupt(second)
+    }
+    expect(stuck).toStrictEqual([])
+  })
+)

@@ -1,12 +1,17 @@
 /** Writes to a stream that a WebSocket carries, as its connection gets them. */
 import { Loans } from "@atelier/agent-protocol"
 import { AgentUnreachable } from "@atelier/core/network"
+import { EventEmitter } from "node:events"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
+import type { WebSocket } from "ws"
 import { SocketClosed } from "../../src/sockets/closing.js"
+import { type Connection, open } from "../../src/sockets/Connection.js"
 import { passOn, socketStream } from "../../src/sockets/socketStream.js"
 
 afterEach(() => void vi.useRealTimers())
+
+const terms = { onText: () => null, silent: new AgentUnreachable({ message: "silent" }) }
 
 /** A connection that notes writes, which leave when the test says so. */
 const aConnection = () => {
@@ -23,12 +28,35 @@ const aConnection = () => {
       listen: () => undefined,
       pause: () => undefined
     },
-    { onText: () => null, silent: new AgentUnreachable({ message: "silent" }) }
+    terms
   )
   return { ...stream, written, leave: (error?: SocketClosed) => unsent.shift()?.(error), refuse: (why: SocketClosed) => (refusal = why) }
 }
 
 const ignore = (): void => undefined
+
+/** A WebSocket of the library, as far as connections use it. */
+class FakeSocket extends EventEmitter {
+  isPaused = true
+  pause(): void {
+    this.isPaused = true
+  }
+  resume(): void {
+    this.isPaused = false
+  }
+}
+
+it("a socket that has brought too much before its reader came stays paused", () => {
+  const webSocket = new FakeSocket()
+  // The library's class has many more methods
+  const connection = open(webSocket as unknown as WebSocket, {}, ignore)
+  while (!webSocket.isPaused) webSocket.emit("message", Buffer.alloc(65_000), true)
+  const { direct, receive } = socketStream(connection, terms)
+  receive(ignore)
+  expect(webSocket.isPaused).toBe(true)
+  while (direct.take(ignore) !== undefined);
+  expect(webSocket.isPaused).toBe(false)
+})
 
 describe("a stream that a WebSocket carries", () => {
   it("sends the writes of one turn together", async () => {
@@ -75,6 +103,25 @@ describe("a stream that a WebSocket carries", () => {
       ["200000", "100000"],
       [1, 2]
     ])
+  })
+
+  it("has the writer wait, and the other side, also while many tiny pieces wait", () => {
+    const { direct } = aConnection()
+    let [pieces, isTaken] = [0, true]
+    while (isTaken && pieces < 100_000) {
+      isTaken = false
+      direct.put(new Uint8Array(1), () => (isTaken = true))
+      pieces++
+    }
+    expect(pieces).toBeLessThan(5_000)
+    let arrived = 0
+    const reader = { isPaused: false }
+    const listen: Connection["listen"] = (take) => {
+      while (!reader.isPaused && arrived++ < 100_000) take(new Uint8Array(1))
+    }
+    const { receive } = socketStream({ write: ignore, pause: (isPaused) => void Object.assign(reader, { isPaused }), listen }, terms)
+    receive(ignore)
+    expect(arrived).toBeLessThan(20_000)
   })
 
   it("makes messages of at most 256 KiB", () => {
