@@ -81,7 +81,13 @@ export const providerVisits = ({ accessUrl, cookies, links, mount, sha256 }: Nee
     Effect.gen(function* () {
       const client = yield* links.redirecting(id)
       const query = queryOf(request)
+      const state = query.get("state") ?? ""
+      const expected = stateOf(client, info, (yield* CurrentActor).userId, state.slice(0, nonceLength))
+      const isExpected = (value: string): boolean => constantTimeEquals(encoder.encode(expected), encoder.encode(value))
+      const isOwn = isExpected(state) && isExpected(cookies.read(request, "state"))
       const refused = query.get("error") ?? ""
+      // Without its state the text is chosen by a link: a page must not say whatever a link makes it say
+      if (refused !== "" && !isOwn) return yield* new Invalid({ message: "The provider refused the sign-in." })
       if (refused !== "") {
         return yield* new Invalid({
           message: `The provider refused: ${providerText(refused)}.`,
@@ -90,13 +96,8 @@ export const providerVisits = ({ accessUrl, cookies, links, mount, sha256 }: Nee
       }
       const code = query.get("code") ?? ""
       if (code === "") return yield* begin(client, info, query)
-      const state = query.get("state") ?? ""
       if (state === "") return yield* new Invalid({ message: "The state is missing." })
-      const expected = stateOf(client, info, (yield* CurrentActor).userId, state.slice(0, nonceLength))
-      const isExpected = (value: string): boolean => constantTimeEquals(encoder.encode(expected), encoder.encode(value))
-      if (!isExpected(state) || !isExpected(cookies.read(request, "state"))) {
-        return yield* new Unauthenticated({ message: "The state belongs to another browser or session. Begin again." })
-      }
+      if (!isOwn) return yield* new Unauthenticated({ message: "The state belongs to another browser or session. Begin again." })
       const verifier = cookies.read(request, "verifier")
       if (verifier === "" && usesPkce(client)) return yield* new Invalid({ message: "The cookie with the code verifier is missing." })
       yield* links.complete(client, { code, redirect_uri: redirectUriOf(client), code_verifier: Redacted.make(verifier) })

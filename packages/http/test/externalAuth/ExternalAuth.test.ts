@@ -160,6 +160,23 @@ describeAgentsOnEach(
       expect(await list(server(), person)).toStrictEqual([])
     })
 
+    once("shows a provider's reason only to the browser that was sent there", async () => {
+      const person = await server().aMember()
+      const browser = browserOf(server(), "octo")
+      const start = await browser.visit(`${accessUrl}/external-auth/git/callback`, asPerson(person))
+      const back = await throughProvider(browser, issuer, start)
+      const refusal = `error=access_denied&error_description=${encodeURIComponent("Call this number")}`
+      const page = async (by: Browser, url: string) => {
+        const { status, text } = await by.visit(url, { headers: { accept: "text/html", "Service-Session-Token": person.token } })
+        return [status, text.includes("Call this number"), text.includes("<p>The provider refused the sign-in.</p>")]
+      }
+      const [other, returned] = [browserOf(server(), "octo"), back.replace(/code=[^&]*/, refusal)]
+      expect(await page(other, `${accessUrl}/external-auth/git/callback?${refusal}`)).toStrictEqual([400, false, true])
+      expect(await page(other, returned)).toStrictEqual([400, false, true])
+      expect(await page(browser, returned)).toStrictEqual([400, true, false])
+      expect(await page(browser, returned.replace(/&error_description=[^&]*/, ""))).toStrictEqual([400, false, false])
+    })
+
     once("refuses a return in another session than that of the start", async () => {
       const [person, victim] = [await server().aMember(), await server().aMember()]
       const browser = browserOf(server(), "octo")
