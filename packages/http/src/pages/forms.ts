@@ -62,11 +62,11 @@ const inputOf = (
   describedBy: string | undefined
 ): string => {
   const hasFault = faults.length > 0
-  const description = hasFault ? `${name}-fault` : describedBy
+  const descriptions = [...(hasFault ? [`${name}-fault`] : []), ...(describedBy === undefined ? [] : [describedBy])]
   const marks = [
     ...(optional ? [] : [" required"]),
     ...(hasFault ? [' aria-invalid="true"'] : []),
-    ...(description === undefined ? [] : [` aria-describedby="${description}"`]),
+    ...(descriptions.length === 0 ? [] : [` aria-describedby="${descriptions.join(" ")}"`]),
     ...(isFocused ? [" autofocus"] : [])
   ].join("")
   return `<label for="${name}">${escaped(label)}</label>
