@@ -10,16 +10,15 @@ import { text } from "./text.js"
 
 /** The page; undefined where the host turns the pages off. A store that has failed is not asked for the brand. */
 export const failurePage = (options: HostPages): Effect.Effect<Unrouted["failure"], never, Effect.Effect.Context<typeof brandOf>> =>
-  Effect.map(Effect.all([Settings, brandOf]), ([settings, brand]) =>
+  Effect.map(Effect.all([Settings, brandOf]), ([settings, brandOfPages]) =>
     pagesOf(options) === undefined
       ? undefined
       : (failure) => {
           const { detail, message } = responseOf(failure)
           const isDefect = failure._tag === "InternalError"
-          const ofHost = brandOfHost(settings)
-          const shown = isDefect ? Effect.catchAllCause(brand, () => Effect.succeed(ofHost)) : Effect.succeed(ofHost)
-          return Effect.map(shown, (as) =>
-            appPage(settings, as, {
+          const ofHost = Effect.succeed(brandOfHost(settings))
+          return Effect.map(isDefect ? Effect.catchAllCause(brandOfPages, () => ofHost) : ofHost, (brand) =>
+            appPage(settings, brand, {
               status: statusOf(failure),
               title: isDefect ? text.failed : text.unavailable,
               message: [message, detail ?? []].flat().join(" "),

@@ -36,7 +36,7 @@ export const signInPages = ({ mount, served, settings, submitted }: FormPages, b
           ...(oidc === undefined ? [] : [external("/api/v2/users/oidc/callback", oidc.sign_in_text || text.oidc)]),
           ...(github === undefined ? [] : [external("/api/v2/users/oauth2/github/callback", text.github)])
         ]
-        // The text of the query is another's: a page must not say whatever a link makes it say
+        // The text of the query is chosen by the link: a page must not say whatever a link makes it say
         const lead = form.get("message") === undefined ? undefined : ({ said: text.signInAgain, tone: "lead" } as const)
         const { inputs, notice } = judged(
           [
