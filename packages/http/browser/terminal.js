@@ -53,11 +53,26 @@ let socket
 let failures = 0
 let hasOpened = false
 
-/** Whether the service has another page at this address now, such as that of a stopped workspace or of the login. */
+/** Statuses of other pages of the service, such as that of a stopped workspace. Others may pass. */
+const ofOtherPages = new Set([400, 401, 403, 404])
+
+/** Milliseconds in which the service tells what it has at this address. */
+const askedFor = 5000
+
+/** Whether the service has another page at this address now: that of a stopped workspace, of the login, or of the agent of a new build. */
 const isReplaced = async () => {
   try {
-    const { status, type } = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", cache: "no-store" })
-    return type === "opaqueredirect" || (status >= 400 && status < 500)
+    const response = await fetch(location.href, {
+      headers: { accept: "text/html" },
+      redirect: "manual",
+      cache: "no-store",
+      signal: AbortSignal.timeout(askedFor)
+    })
+    if (response.type === "opaqueredirect") return true
+    // A proxy answers by itself while the service starts
+    const isOfService = [...response.headers.keys()].some((name) => name.endsWith("-build-version"))
+    if (!isOfService) return false
+    return response.status === 200 ? !(await response.text()).includes(`data-agent="${agent}"`) : ofOtherPages.has(response.status)
   } catch {
     return false
   }

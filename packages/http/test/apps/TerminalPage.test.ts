@@ -15,6 +15,8 @@ describeAgentInterface("the page of a terminal", (server) => {
     expect(shown.status).toBe(200)
     expect(shown.text).toContain(`data-agent="${agent.id}"`)
     expect(shown.headers.get("content-security-policy")).toContain("script-src 'self';")
+    // By which its script tells the service's answers from a proxy's
+    expect([...shown.headers.keys()]).toContainEqual(expect.stringMatching(/-build-version$/))
     const statuses = [
       `${path}.main/terminal`,
       `${path}.none/terminal`,
