@@ -110,9 +110,10 @@ export const makeChecks = (
         checked.askedSince = undefined
         return Effect.void
       }
+      checked.askedSince ??= at
+      // It may have spoken since it was asked, and answer that never
       if (checked.isAsked) return Effect.void
       checked.isAsked = true
-      checked.askedSince ??= at
       const asking = Effect.matchCauseEffect(checked.ping, {
         onFailure: () => Effect.void,
         onSuccess: () => Effect.sync(() => void (checked.askedSince = undefined))
