@@ -29,8 +29,7 @@ import { libraryFolders, licensesOf } from "./licenses.mjs"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /**
- * Has our code import the modules of Effect, and not their index. What an index passes on as a namespace is an object for the bundler, of which it
- * keeps every function: 14 MiB of each agent.
+ * Has our code import the modules of Effect, and not their index. The bundler keeps every function of a namespace that an index passes on: 14 MiB of each agent.
  */
 const effectModules = {
   name: "effect-modules",
@@ -127,7 +126,7 @@ const ownFilesBeside = {
 
 /**
  * What an idle server does not use, and what shares no module with the rest: a script's source stays in memory. The clients of Docker and Kubernetes have 60
- * MiB of files, of which a server needs 2.
+ * MiB of files. A server needs 2 of them.
  */
 const parts = [
   // Without a module around it: its class would be the default of the default

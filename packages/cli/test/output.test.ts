@@ -101,7 +101,7 @@ it("a file of the user that cannot be written is named", () => {
   const module = new URL("../dist/contexts/wholeFile.js", import.meta.url).href
   const source = `import { writeWhole } from "${module}"
 await writeWhole("full.json", "{}").catch(({ message }) => console.log(message))`
-  // The system takes no byte, and does not say of which file
+  // The system refuses each byte. It does not name the file
   const { stdout } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$0" "$@"', process.execPath, "--input-type=module", "-e", source], {
     cwd: tmpdir(),
     encoding: "utf8"

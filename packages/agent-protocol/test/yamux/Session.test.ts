@@ -24,7 +24,7 @@ const echoing = (session: Session.Session) =>
   )
 
 describe("what a turn brings", () => {
-  it.scoped("leaves at its end, or once it has so many frames, and never beside what is being written", () =>
+  it.scoped("leaves at its end or with enough frames, while nothing else is being written", () =>
     Effect.gen(function* () {
       let isOver = false
       const turn: Array<() => void> = []

@@ -28,7 +28,7 @@ interface Field {
   readonly optional?: boolean
 }
 
-/** What a notice tells: why a form was refused, what has been done, or what to do. */
+/** The kinds of notices: the reason of a refusal, a success, or an instruction. */
 type Tone = "error" | "done" | "lead"
 
 const noticeMarks: Readonly<Record<Tone, string>> = {

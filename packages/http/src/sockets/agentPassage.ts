@@ -7,7 +7,7 @@ import type { Connection } from "./Connection.js"
 import type { Options } from "./WebSockets.js"
 import { passOn, type SocketStream, socketStream } from "./socketStream.js"
 
-/** How the sockets of passages are served: what is on top does not ask whether the client is there. */
+/** The options for a passage's socket. The service asks whether the client is there, since no protocol on top of it does. */
 export const passageOptions = { isStream: true, pingEvery: "15 seconds" } as const satisfies Options
 
 /** How a client learns that its stream to an agent is broken off. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { judged } from "../../src/pages/forms.js"
 
-it("a field that has the focus and a fault is read with both its fault and the notice", () => {
+it("a focused field with a fault is described by both its fault and the notice", () => {
   const refused = {
     reason: "",
     status: 400,

@@ -114,7 +114,7 @@ it("closes with the reason for which the stream is broken off", () => {
   expect(client.ends).toStrictEqual([Exit.fail(new CloseSocket({ code: 1011, reason: "The agent is gone." }))])
 })
 
-it("gives the agent what the client has sent before its close, and then ends as the client did", () => {
+it("gives the agent all that the client has sent before its close", () => {
   const [agent, client] = [anAgent(), aClient()]
   begin(client, agent.stream)
   client.send(Buffer.from("first"))

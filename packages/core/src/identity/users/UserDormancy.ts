@@ -52,7 +52,7 @@ const automaticStatusChange = (
 interface Run {
   /** Users who became dormant in it. */
   lapsed: number
-  /** The users whose change failed, who are locked, or who have been active since. */
+  /** Users that it left out: their change failed, they are locked, or they have been active since. */
   readonly passedOver: Array<UserId>
 }
 

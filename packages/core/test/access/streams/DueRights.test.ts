@@ -61,7 +61,7 @@ describe("rights that are due", () => {
     expect([holdingsOf(again), due.leave(again)]).toStrictEqual([[busy], false])
   })
 
-  it("wait for a place, and come before those that waited longer if a change may have ended them", () => {
+  it("come before those that waited longer if a change may have ended them", () => {
     const due = dueRights(1)
     const [first, second, changed] = [aHolding("first"), aHolding("second"), aHolding("changed")]
     due.add(first, true)

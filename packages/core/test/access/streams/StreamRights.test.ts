@@ -214,7 +214,7 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("is judged after a change of its own key, and not of another key of its user", () =>
+  it.scoped("is judged after a change of its own key alone, not of its user's other keys", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller("first")
       const ended = yield* open

@@ -45,7 +45,7 @@ const checked = (touch: (ids: ReadonlyArray<string>) => Effect.Effect<void>) =>
     return { fibers, stored }
   })
 
-it.scoped("a store that does not answer ends no connection, and delays the signs of life of no other", () =>
+it.scoped("a store that does not answer for one connection delays no other one", () =>
   Effect.gen(function* () {
     let stalls = 0
     const { fibers, stored } = yield* checked((ids) =>
@@ -82,7 +82,7 @@ it.scoped("a connection that ends while its sign of life cannot be stored is sto
   }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
 
-it.scoped("an agent that has spoken is not asked for a sign of life, and its connection goes on", () =>
+it.scoped("an agent that has spoken keeps its connection without a question", () =>
   Effect.gen(function* () {
     let [asked, heard, hasSpoken] = [0, 0, true]
     const repository = Layer.mock(AgentRepository, {

@@ -152,7 +152,7 @@ describe("shared reads", () => {
     })
   )
 
-  it.scoped("begin for no follower that has left meanwhile", () =>
+  it.scoped("begin for no follower that has left before", () =>
     Effect.gen(function* () {
       const gate = yield* Effect.makeLatch(false)
       const { bus, state } = yield* aBus(gate.await)

@@ -19,7 +19,7 @@ describeInterface(
         })
     }
 
-    it("puts the focus into the field that is to be filled in, with the reason of a refusal", async () => {
+    it("puts the focus into the field that the user has to fill in", async () => {
       const { text } = await aBrowser({ [site]: server().url }).visit(`${site}/login?message=x`)
       expect(text).toContain('<p id="notice">Sign in to go on.</p>')
       expect(text).toMatch(/<input id="email" [^>]* aria-describedby="notice" autofocus>/)
