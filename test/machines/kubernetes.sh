@@ -153,6 +153,10 @@ start() {
   cd "$directory"
   ulimit -n 8192
   ip address replace "$node/32" dev lo
+  # Before the first Pod, which would make it too: this machine listens there
+  ip link show atelier-test >/dev/null 2>&1 || ip link add atelier-test type bridge
+  ip address replace 10.89.7.1/24 dev atelier-test
+  ip link set atelier-test up
   configure
   local etcd="http://127.0.0.1:$port"
   run etcd etcd --data-dir "$directory/etcd" --unsafe-no-fsync --listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
