@@ -78,11 +78,11 @@ const isReplaced = async () => {
   }
 }
 
-/** Connects again in a while, unless there is nothing to connect to any more. */
-const again = async () => {
-  say(hasOpened ? "The connection is lost. Trying again …" : "The workspace does not answer yet. Trying again …")
+/** Connects again in a while, unless there is nothing to connect to any more. A service that has ended the terminal says why. */
+const again = async (reason) => {
+  say(reason || (hasOpened ? "The connection is lost. Trying again …" : "The workspace does not answer yet. Trying again …"))
   const delay = delays[Math.min(failures++, delays.length - 1)]
-  if (failures > 1 && (await isReplaced())) return location.reload()
+  if ((reason || failures > 1) && (await isReplaced())) return location.reload()
   setTimeout(connect, delay)
 }
 
@@ -123,8 +123,8 @@ const connect = () => {
   opening.addEventListener("message", ({ data }) => terminal.write(new Uint8Array(data)))
   opening.addEventListener("close", ({ code, reason }) => {
     if (code === closed.ended) return ended()
-    if (code === closed.refused) return say(reason || "The terminal cannot be opened any more.")
-    void again()
+    // Such as that of an agent that is away for a while
+    void again(code === closed.refused ? reason : "")
   })
   socket = opening
 }

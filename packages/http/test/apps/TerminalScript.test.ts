@@ -41,18 +41,26 @@ describe.skipIf(chromiumPath === undefined)("the page of a terminal whose connec
   })
   afterAll(() => browser?.close())
 
-  /** Whether the page is loaded again after an answer, rather than that its script connects a third time; undefined for a request without one. */
-  const isLoadedAgain = async (answer: Answer | undefined): Promise<boolean> => {
+  /**
+   * Whether the page is loaded again after an answer, rather than that its script connects a third time; undefined for a request without one. `close` is how
+   * its connections end: with a reason, the page shows it while it tries again.
+   */
+  const isLoadedAgain = async (
+    answer: Answer | undefined,
+    close: { readonly code: number; readonly reason?: string } = { code: 1011 }
+  ): Promise<boolean> => {
     if (browser === undefined) throw new Error("Chromium has not started")
     const context = await browser.newContext()
     const page = await context.newPage()
+    const shown = close.reason === undefined ? Promise.resolve() : page.getByText(close.reason).waitFor()
+    shown.catch(() => undefined)
     let connections = 0
     let loads = 0
     const isLoaded = new Promise<boolean>((resolve, reject) => {
       const opened = async (): Promise<void> => {
         await page.routeWebSocket("**/pty**", (socket) => {
-          if (++connections === 3) resolve(false)
-          void socket.close({ code: 1011 })
+          if (++connections === 3) void shown.then(() => resolve(false), reject)
+          else void socket.close(close)
         })
         await page.route(`${site}/**`, (route) => {
           const { pathname } = new URL(route.request().url())
@@ -87,5 +95,15 @@ describe.skipIf(chromiumPath === undefined)("the page of a terminal whose connec
     ["a request without an answer", undefined]
   ])("tries again after %s", async (_, answer) => {
     expect(await isLoadedAgain(answer)).toBe(false)
+  })
+
+  const away = { code: 1008, reason: "The workspace's agent has lost its connection." }
+
+  it("tries again while the agent of a terminal that the service has ended is away, and says why", async () => {
+    expect(await isLoadedAgain({ status: 200, headers: ofService, body: pageOf("one") }, away)).toBe(false)
+  })
+
+  it("is loaded again once the service has ended the terminal of a workspace that is gone", async () => {
+    expect(await isLoadedAgain({ status: 404, headers: ofService }, away)).toBe(true)
   })
 })
