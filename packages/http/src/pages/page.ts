@@ -136,7 +136,7 @@ export const page = (
 <html lang="${text.language}">
 <head>
 <meta charset="utf-8">
-<title>${escaped(title)}</title>
+<title>${escaped(title.includes(name) ? title : `${title} · ${name}`)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <link rel="icon" href="${dataAddress(favicon)}">

@@ -43,12 +43,20 @@ const fileOf = () => {
   }
 }
 
-const documentOf = ({ agent, mount, title }: { readonly agent: string; readonly mount: string; readonly title: string }): string =>
+interface Shown {
+  readonly agent: string
+  readonly mount: string
+  readonly title: string
+  /** The name of the deployment. */
+  readonly brand: string
+}
+
+const documentOf = ({ agent, brand, mount, title }: Shown): string =>
   `<!doctype html>
 <html lang="${text.language}">
 <head>
 <meta charset="utf-8">
-<title>${escaped(title)}</title>
+<title>${escaped(`${title} · ${brand}`)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="${dataAddress(favicon)}">
 <link rel="stylesheet" href="${escaped(mount)}/terminal/xterm.css">
@@ -109,7 +117,11 @@ export const terminalPages = (options: HostPages) =>
       const agent = agentIn(found.value, agentName)
       if (agent === undefined) return yield* missing(text.agentMissing, text.agentMissingReason)
       const title = `${found.value.owner_name}/${found.value.name}.${agent.name}`
-      return HttpServerResponse.text(documentOf({ agent: agent.id, mount, title }), { headers, contentType: "text/html; charset=utf-8" })
+      const { name: as } = yield* brand
+      return HttpServerResponse.text(documentOf({ agent: agent.id, brand: as, mount, title }), {
+        headers,
+        contentType: "text/html; charset=utf-8"
+      })
     })
 
     const page: Page = {

@@ -14,6 +14,7 @@ describeAgentInterface("the page of a terminal", (server) => {
     const shown = await get(`${path}/terminal`, ann.token)
     expect(shown.status).toBe(200)
     expect(shown.text).toContain(`data-agent="${agent.id}"`)
+    expect(shown.text).toContain(`<title>${ann.user.username}/${agent.workspace.name}.main · Atelier</title>`)
     expect(shown.headers.get("content-security-policy")).toContain("script-src 'self';")
     // By which its script tells the service's answers from a proxy's
     expect([...shown.headers.keys()]).toContainEqual(expect.stringMatching(/-build-version$/))

@@ -69,6 +69,12 @@ describeAgentInterface(
       expect(await type("/api/v2/nowhere", "text/html")).toStrictEqual([404, "application/json; charset=utf-8"])
     })
 
+    it("are named after the deployment in the browser's tabs, once", async () => {
+      const browser = aBrowser({ [site]: server().url }, { accept: "text/html" })
+      const titleOf = async (path: string) => /<title>(.*)<\/title>/.exec((await browser.visit(`${site}${path}`)).text)?.[1]
+      expect([await titleOf("/nowhere"), await titleOf("/login")]).toStrictEqual(["Page not found · Atelier", "Sign in to Atelier"])
+    })
+
     it("say that no code can be sent without a mail server", async () => {
       const browser = browserOf(server())
       const reset = await browser.visit(`${site}/reset-password`)
