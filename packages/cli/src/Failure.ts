@@ -158,12 +158,13 @@ export const failureOf = (error: unknown, program: string, hints: Hints = {}): F
         code: exitCodes.unreachable,
         cause: error
       })
-    const { detail, message, requestId, status, validations } = error
+    const { detail = "", message, requestId, status, validations } = error
+    const rules = validations.map(({ detail: rule }) => rule)
     return new Failure({
       message,
       details: [
         ...validations.map(({ detail: rule, field }) => `${field}: ${rule}`),
-        ...(detail === undefined ? [] : detail.split("\n")),
+        ...detail.split("\n").filter((line) => line !== "" && !rules.includes(line)),
         ...(status >= 500 && requestId !== undefined ? [`The service's log has this request as ${requestId}.`] : [])
       ],
       hint: hintOf(error, program, hints),

@@ -40,7 +40,8 @@ interface Explaining {
 
 const explained = (error: unknown, { hints, isDebug, program }: Explaining): string => {
   const { details, hint, message } = failureOf(error, program, hints)
-  const lines = [`Error: ${plain(message)}`, ...details.map((line) => `  ${plain(line)}`)]
+  const [first = "", ...more] = message.split("\n")
+  const lines = [`Error: ${plain(first)}`, ...[...more, ...details].map((line) => `  ${plain(line)}`)]
   if (hint !== undefined) lines.push(`To do: ${hint}`)
   if (isDebug && error instanceof Error) {
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) lines.push(cause.stack ?? cause.message)

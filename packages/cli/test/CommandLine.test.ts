@@ -450,7 +450,10 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(await succeed("users", "list", "-s", "status:suspended")).toContain("bob")
       await succeed("users", "activate", "bob")
       await succeed("users", "delete", "bob", "--yes")
-      expect((await service.run(["users", "show", "bob"])).code).toBe(4)
+      for (const word of ["show", "suspend", "activate", "delete"]) {
+        const gone = await service.run(["users", word, "bob", ...(word === "delete" ? ["-y"] : [])])
+        expect(gone).toMatchObject({ code: 4, stderr: 'Error: There is no user "bob".\n' })
+      }
     })
 
     it("what the service lists", async () => {
@@ -469,6 +472,8 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       await succeed("notifications", "read")
       await succeed("groups", "create", "a-group-with-a-long-name-of-many-words")
       await succeed("groups", "members", "a-group-with-a-long-name-of-many-words", "ada")
+      // A member stays one
+      await succeed("groups", "members", "a-group-with-a-long-name-of-many-words", "ada", "ada")
       expect(await succeed("groups", "list")).toMatch(/a-group-with-a-long-name-of-many-words +.*1/)
       await succeed("groups", "members", "a-group-with-a-long-name-of-many-words", "ada", "--remove")
       const lists = [
@@ -577,6 +582,33 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
     expect(await missing("share", "box", "--user", "nobody")).toStrictEqual({ code: 4, stderr: 'Error: There is no user "nobody".\n' })
   })
 
+  it.each([
+    [["tasks", "logs", "chore"], 'You have no task "chore".', "tasks list"],
+    [["groups", "members", "crew", "ada"], 'There is no group "crew" in the organization "default".', "groups list"],
+    [["groups", "list", "--organization", "acme"], 'There is no organization "acme".', "organizations list"],
+    [["groups", "create", "crew", "--organization", "acme"], 'There is no organization "acme".', "organizations list"],
+    [["templates", "edit", "shell", "--activate", "x"], 'The template "shell" has no version "x".', "templates versions shell"],
+    [["create", "y", "-t", "shell", "--template-version", "x"], 'The template "shell" has no version "x".', "templates versions shell"]
+  ])("names what %j does not find", async (words, message, lists) => {
+    expect(await service.run(words)).toStrictEqual({
+      code: 4,
+      stdout: "",
+      stderr: `Error: ${message}\nTo do: "atelier ${lists}" lists them.\n`
+    })
+  })
+
+  it("tells each reason of a failure once, on a line of its own", async () => {
+    const folder = join(service.directory, "wrong")
+    await mkdir(folder)
+    await writeFile(join(folder, "template.yaml"), "one: 1\ntwo: 2\n")
+    const [scope, push] = await Promise.all([
+      service.run(["tokens", "create", "--scope", "none"]),
+      service.run(["templates", "push", "-qd", folder])
+    ])
+    expect(scope.stderr).toBe('Error: Invalid scope.\n  scopes: "none" is not a scope that a token can be made with\n')
+    expect(push.stderr).toMatch(/^Error: The import has failed: template\.yaml:1:1: .*\n {2}template\.yaml:2:1: .*\n$/)
+  })
+
   it("says what failed, why, and what to do", async () => {
     const [word, template, name, help, quiet] = await Promise.all([
       service.runProgram(["lisst"]),
@@ -588,7 +620,7 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
     expect(word).toStrictEqual({
       code: 2,
       stdout: "",
-      stderr: 'Error: "lisst" is not a command.\nTo do: did you mean "list"? "atelier --help" lists the commands.\n'
+      stderr: 'Error: "lisst" is not a command.\nTo do: did you mean "list"? "atelier help" lists the commands.\n'
     })
     expect(template).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no template "missing".\nTo do: ') })
     expect(name).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Error: .*\n {2}name: /) })

@@ -98,8 +98,8 @@ describe("a command line", () => {
   })
 
   it.each([
-    ["mak", '"mak" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
-    ["mkae", '"mkae" is not a command.', 'did you mean "make"? "atelier --help" lists the commands.'],
+    ["mak", '"mak" is not a command.', 'did you mean "make"? "atelier help" lists the commands.'],
+    ["mkae", '"mkae" is not a command.', 'did you mean "make"? "atelier help" lists the commands.'],
     ["make box --dry", "--dry: is not an option here.", 'did you mean --dry-run? "atelier make --help" lists the options.'],
     ["make box --sise 3", "--sise: is not an option here.", 'did you mean --size? "atelier make --help" lists the options.'],
     ["make", "make: NAME is missing.", '"atelier make --help" has the usage.'],
@@ -107,7 +107,7 @@ describe("a command line", () => {
     ["make a --size", "--size: needs a value, NUMBER.", undefined],
     ["make a --size=-1", "--size: must be a number that is not negative.", undefined],
     ["make a --after soon", "--after: must be a duration such as 90s, 30m, 1h30m or 7d.", undefined],
-    ["group remove", "remove: NAMES is missing.", '"atelier group remove --help" has the usage.']
+    ["group remove", "group remove: NAMES is missing.", '"atelier group remove --help" has the usage.']
   ])("%s is refused", (line, message, hint) => {
     expect(() => read(line)).toThrow(expect.objectContaining({ message, hint, code: 2 }))
   })

@@ -8,6 +8,7 @@ import * as organizations from "@atelier/client/organizations"
 import * as users from "@atelier/client/users"
 import type { Session } from "../Session.js"
 import { ago } from "../terminal/text.js"
+import { existing, findOrganization, ofUser } from "../workspaces/find.js"
 
 export const listOrganizations = async (_: object, session: Session): Promise<void> => {
   const found: ReadonlyArray<Organization> = await organizations.listOrganizations(await session.client(), { signal: session.signal })
@@ -25,7 +26,11 @@ export const listGroups = async ({ organization }: { readonly organization: stri
   const found =
     organization === undefined
       ? await groups.listGroups(client, {}, { signal })
-      : await organizationGroups.listOrganizationGroups(client, { organization }, { signal })
+      : await organizationGroups.listOrganizationGroups(
+          client,
+          { organization: (await findOrganization(client, organization, session)).id },
+          { signal }
+        )
   session.out.list(found, [
     { title: "NAME", of: ({ name }) => name, isKey: true },
     { title: "ORGANIZATION", of: ({ organization_name }) => organization_name },
@@ -41,7 +46,9 @@ interface GroupInput {
 }
 
 export const createGroup = async ({ group: name, organization = "default" }: GroupInput, session: Session): Promise<void> => {
-  const made = await organizationGroups.createGroup(await session.client(), { organization, body: { name } }, { signal: session.signal })
+  const client = await session.client()
+  const { id } = await findOrganization(client, organization, session)
+  const made = await organizationGroups.createGroup(client, { organization: id, body: { name } }, { signal: session.signal })
   if (session.out.format !== "table") session.out.one(made, [])
   session.out.say(`Created the group ${name}.`)
 }
@@ -55,9 +62,17 @@ export const changeMembers = async (input: MembersInput, session: Session): Prom
   const client = await session.client()
   const { signal } = session
   const { organization = "default" } = input
-  const { id } = await organizationGroups.getGroupByName(client, { organization, groupName: input.group }, { signal })
-  const ids = await Promise.all(input.users.map(async (user) => (await users.getUser(client, { user }, { signal })).id))
-  await groups.updateGroup(client, { group: id, body: input.remove ? { remove_users: ids } : { add_users: ids } }, { signal })
+  const of = await findOrganization(client, organization, session)
+  const { id, members } = await existing(
+    organizationGroups.getGroupByName(client, { organization: of.id, groupName: input.group }, { signal }),
+    `There is no group "${input.group}" in the organization "${organization}".`,
+    `"${session.program} groups list" lists them.`
+  )
+  const found = await Promise.all(input.users.map(async (user) => (await ofUser(user, users.getUser(client, { user }, { signal }))).id))
+  const ids = [...new Set(found)]
+  // The service refuses to add members again
+  const added = ids.filter((each) => !members.some((member) => member.id === each))
+  await groups.updateGroup(client, { group: id, body: input.remove ? { remove_users: ids } : { add_users: added } }, { signal })
   session.out.say(`${input.remove ? "Removed from" : "Added to"} ${input.group}: ${input.users.join(", ")}.`)
 }
 

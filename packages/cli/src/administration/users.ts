@@ -1,11 +1,11 @@
 /** `users`. */
 import { paginate, type User } from "@atelier/client"
-import * as organizations from "@atelier/client/organizations"
 import * as users from "@atelier/client/users"
 import { Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
 import { ago } from "../terminal/text.js"
+import { findOrganization, ofUser } from "../workspaces/find.js"
 
 export const listUsers = async ({ search }: { readonly search: string | undefined }, session: Session): Promise<void> => {
   const client = await session.client()
@@ -27,7 +27,7 @@ const tell = ({ out }: Session, user: User, sentence: string): void => {
 }
 
 export const showUser = async ({ user }: { readonly user: string }, session: Session): Promise<void> => {
-  const found = await users.getUser(await session.client(), { user }, { signal: session.signal })
+  const found = await ofUser(user, users.getUser(await session.client(), { user }, { signal: session.signal }))
   session.out.one(found, [
     ["Username", found.username],
     ["Name", found.name ?? ""],
@@ -51,26 +51,28 @@ interface CreateInput {
 export const createUser = async ({ email, name, organization, passwordStdin, username }: CreateInput, session: Session): Promise<void> => {
   const { ask, signal, stdin } = session
   const address = email ?? (ask.canAsk ? await ask.line("Email address") : undefined)
-  if (address === undefined) throw usage("--email: is missing.")
+  if (address === undefined) throw usage("--email: is missing.", "give the user's email address.")
   const password = passwordStdin ? await readAll(stdin) : await ask.secret("Password")
   const client = await session.client()
   const names = organization.length === 0 ? ["default"] : organization
-  const organization_ids = await Promise.all(
-    names.map(async (each) => (await organizations.getOrganization(client, { organization: each }, { signal })).id)
-  )
+  const organization_ids = await Promise.all(names.map(async (each) => (await findOrganization(client, each, session)).id))
   const body = { username, email: address, name, password, organization_ids }
   tell(session, await users.createUser(client, { body }, { signal }), `Created the user ${username}.`)
 }
 
 export const suspendUser = async ({ user }: { readonly user: string }, session: Session): Promise<void> =>
-  tell(session, await users.suspendUser(await session.client(), { user }, { signal: session.signal }), `${user} is suspended.`)
+  tell(
+    session,
+    await ofUser(user, users.suspendUser(await session.client(), { user }, { signal: session.signal })),
+    `${user} is suspended.`
+  )
 
 export const activateUser = async ({ user }: { readonly user: string }, session: Session): Promise<void> =>
-  tell(session, await users.activateUser(await session.client(), { user }, { signal: session.signal }), `${user} is active.`)
+  tell(session, await ofUser(user, users.activateUser(await session.client(), { user }, { signal: session.signal })), `${user} is active.`)
 
 export const removeUser = async ({ user, yes }: { readonly user: string; readonly yes: boolean }, session: Session): Promise<void> => {
   if (!yes && !session.ask.canAsk) throw usage(`The user ${user} would be deleted.`, "--yes deletes without a question.")
   if (!yes && !(await session.ask.confirm(`Delete the user ${user}?`))) throw new Failure({ message: "Nothing was deleted." })
-  await users.deleteUser(await session.client(), { user }, { signal: session.signal })
+  await ofUser(user, users.deleteUser(await session.client(), { user }, { signal: session.signal }))
   session.out.say(`${user} is deleted.`)
 }

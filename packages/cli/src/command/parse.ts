@@ -60,7 +60,8 @@ const unknownWord = (word: string, path: ReadonlyArray<string>, entries: Entries
     word,
     entries.flatMap(({ aliases, name }) => [name, ...aliases])
   )
-  const all = `"${[program, ...path, "--help"].join(" ")}" lists the commands.`
+  // Before a command, the option may be that of a program around this one
+  const all = `"${[program, ...(path.length === 0 ? ["help"] : [...path, "--help"])].join(" ")}" lists the commands.`
   return usage(`"${[...path, word].join(" ")}" is not a command.`, like === undefined ? all : `did you mean "${like}"? ${all}`)
 }
 
@@ -120,7 +121,7 @@ const readFlags = (flags: Flags, values: ReadonlyMap<string, ReadonlyArray<strin
   return read
 }
 
-const readArguments = ({ args, name }: Command, words: ReadonlyArray<string>, program: string, path: ReadonlyArray<string>) => {
+const readArguments = ({ args }: Command, words: ReadonlyArray<string>, program: string, path: ReadonlyArray<string>) => {
   const read: Record<string, unknown> = {}
   const left = [...words]
   for (const [key, { need, summary }] of Object.entries(args)) {
@@ -129,7 +130,7 @@ const readArguments = ({ args, name }: Command, words: ReadonlyArray<string>, pr
     const isAbsent = need === "list" ? (read[key] as ReadonlyArray<string>).length === 0 : read[key] === undefined
     if (need !== "optional" && isAbsent) {
       throw new Failure({
-        message: `${name}: ${flagName(key).toUpperCase()} is missing.`,
+        message: `${path.join(" ")}: ${flagName(key).toUpperCase()} is missing.`,
         details: [`It is ${summary}.`],
         hint: `"${[program, ...path, "--help"].join(" ")}" has the usage.`,
         code: exitCodes.usage

@@ -132,7 +132,7 @@ export const administration: ReadonlyArray<Command | Group> = [
     summary: "show who has changed what",
     flags: {
       search: text("QUERY", 'a search, such as "resource_type:template"', { short: "s" }),
-      limit: whole("NUMBER", "how many; default 50")
+      limit: whole("NUMBER", "how many; default 50, 0 for all")
     },
     run: async (input, session) => (await import("../administration/lists.js")).listAudit(input, session)
   }),

@@ -5,12 +5,12 @@ import { setTimeout as pause } from "node:timers/promises"
 import type { Session } from "../Session.js"
 import { readAll } from "../terminal/Prompts.js"
 import { ago, logLine } from "../terminal/text.js"
-import { findTemplate } from "../workspaces/find.js"
+import { existing, findTemplate } from "../workspaces/find.js"
 import { usage } from "../Failure.js"
 
 /** Finds a task of the user by its name or id. */
-export const findTask = (client: Client, task: string, { signal }: Session): Promise<Task> =>
-  tasks.getTask(client, { user: "me", task }, { signal })
+export const findTask = (client: Client, task: string, { program, signal }: Session): Promise<Task> =>
+  existing(tasks.getTask(client, { user: "me", task }, { signal }), `You have no task "${task}".`, `"${program} tasks list" lists them.`)
 
 export const listTasks = async ({ search }: { readonly search: string | undefined }, session: Session): Promise<void> => {
   const found = await tasks.listTasks(await session.client(), { q: search }, { signal: session.signal })
@@ -41,7 +41,7 @@ const textOf = async (given: string | undefined, { ask, stdin }: Session): Promi
 }
 
 export const createTask = async ({ input, name, template }: CreateInput, session: Session): Promise<void> => {
-  if (template === undefined) throw usage("--template: is missing.")
+  if (template === undefined) throw usage("--template: is missing.", `"${session.program} templates list" lists the templates.`)
   const client = await session.client()
   const { active_version_id } = await findTemplate(client, template, session)
   const body = { template_version_id: active_version_id, input: await textOf(input, session), name }

@@ -1,6 +1,5 @@
 /** `templates`: from a folder of this machine to a template, and back. */
 import type { Client, Template, TemplateVersion } from "@atelier/client"
-import { getOrganization } from "@atelier/client/organizations"
 import * as provisioning from "@atelier/client/provisioning"
 import * as templateApi from "@atelier/client/templates"
 import * as templateVersions from "@atelier/client/templateVersions"
@@ -12,7 +11,7 @@ import { packed, unpack } from "../files/tar.js"
 import { asFlags } from "../requests/asFlags.js"
 import type { Session } from "../Session.js"
 import { ago, counted, durationText } from "../terminal/text.js"
-import { findTemplate } from "../workspaces/find.js"
+import { findOrganization, findTemplate, findVersion } from "../workspaces/find.js"
 
 export const listTemplates = async (_: object, session: Session): Promise<void> => {
   const found = await templateApi.listTemplates(await session.client(), {}, { signal: session.signal })
@@ -58,7 +57,8 @@ export const init = async (
   const client = await session.client()
   const examples = await templateApi.listTemplateExamples(client, { signal })
   const options = examples.map(({ id, name }) => ({ name: name === "" ? id : `${id} (${name})`, value: id }))
-  if (from === undefined && !ask.canAsk) throw usage("--from: is missing.", `the service has ${examples.map(({ id }) => id).join(", ")}.`)
+  if (from === undefined && !ask.canAsk)
+    throw usage("--from: is missing. It names the starter template.", `the service has ${examples.map(({ id }) => id).join(", ")}.`)
   const id = from ?? (await ask.choose("Starter template", options))
   if (!examples.some((example) => example.id === id)) {
     throw new Failure({
@@ -94,7 +94,7 @@ export const pull = async ({ directory, template: name, templateVersion }: PullI
   const version =
     templateVersion === undefined
       ? await templateVersions.getTemplateVersion(client, { templateversion: template.active_version_id }, { signal })
-      : await templateVersions.getTemplateVersionByName(client, { template: template.id, templateversionname: templateVersion }, { signal })
+      : await findVersion(client, template, templateVersion, session)
   const folder = resolve(directory ?? template.name)
   if (!(await isEmptyFolder(folder))) throw usage(`${folder}: has files already.`, "name an empty folder.")
   const count = await fetchInto(client, version, folder, session)
@@ -163,9 +163,7 @@ interface Target {
 /** The template that a folder is sent to. Names are those of an organization: that of another one is not the same template. */
 const targetOf = async (client: Client, input: PushInput, folder: string, session: Session): Promise<Target> => {
   const [name = "", named] = (input.template ?? basename(folder)).split("/", 2).toReversed()
-  const { signal } = session
-  const organization =
-    named ?? (input.organization && (await getOrganization(client, { organization: input.organization }, { signal })).name)
+  const organization = named ?? (input.organization && (await findOrganization(client, input.organization, session)).name)
   const existing = await findTemplate(client, organization === undefined ? name : `${organization}/${name}`, session).catch(
     (error: unknown): undefined => {
       if (!(error instanceof Failure) || error.code !== exitCodes.notFound) throw error
@@ -238,13 +236,10 @@ const editFlags = {
 export const edit = async (input: EditInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const client = await session.client()
-  const { id } = await findTemplate(client, input.template, session)
+  const found = await findTemplate(client, input.template, session)
+  const { id } = found
   if (input.activate !== undefined) {
-    const version = await templateVersions.getTemplateVersionByName(
-      client,
-      { template: id, templateversionname: input.activate },
-      { signal }
-    )
+    const version = await findVersion(client, found, input.activate, session)
     await templateVersions.promoteTemplateVersion(client, { template: id, body: { id: version.id } }, { signal })
   }
   const body = {

@@ -8,7 +8,7 @@ import { asFlags } from "../requests/asFlags.js"
 import { patiently } from "../requests/patiently.js"
 import type { Session } from "../Session.js"
 import { continuing, followBuild, untilReady } from "./builds.js"
-import { findTemplate } from "./find.js"
+import { findTemplate, findVersion } from "./find.js"
 import { requireParameters } from "./parameterNames.js"
 import { type ParameterInput, parametersOf, promptedParameters } from "./parameters.js"
 
@@ -41,11 +41,8 @@ const templateOf = async (client: Client, { template }: CreateInput, session: Se
   return findTemplate(client, id, session)
 }
 
-const versionOf = async (client: Client, template: Template, name: string | undefined, { signal }: Session): Promise<string> => {
-  if (name === undefined) return template.active_version_id
-  const found = await templateVersions.getTemplateVersionByName(client, { template: template.id, templateversionname: name }, { signal })
-  return found.id
-}
+const versionOf = async (client: Client, template: Template, name: string | undefined, session: Session): Promise<string> =>
+  name === undefined ? template.active_version_id : (await findVersion(client, template, name, session)).id
 
 const presetOf = async (client: Client, version: string, name: string | undefined, { signal }: Session): Promise<Preset | undefined> => {
   if (name === undefined) return undefined

@@ -1,6 +1,16 @@
-/** Workspaces, agents and templates by the names that users type. */
-import { AtelierError, type Client, type Template, type Workspace, type WorkspaceAgent } from "@atelier/client"
+/** What users name in commands, such as workspaces, agents and templates. */
+import {
+  AtelierError,
+  type Client,
+  type Organization,
+  type Template,
+  type TemplateVersion,
+  type Workspace,
+  type WorkspaceAgent
+} from "@atelier/client"
+import * as organizations from "@atelier/client/organizations"
 import * as templates from "@atelier/client/templates"
+import * as templateVersions from "@atelier/client/templateVersions"
 import * as workspaces from "@atelier/client/workspaces"
 import { exitCodes, Failure, usage } from "../Failure.js"
 import type { Session } from "../Session.js"
@@ -18,17 +28,40 @@ export const placeOf = (text: string): Place => {
   return { owner, workspace, agent }
 }
 
-/** Turns an error with status 404 into a failure that names the missing object, and returns any other error unchanged. */
-export const notFound = (error: unknown, message: string, hint?: string): unknown =>
-  error instanceof AtelierError && error.status === 404 ? new Failure({ message, hint, code: exitCodes.notFound, cause: error }) : error
-
-export const findWorkspace = async (client: Client, text: string, { program, signal }: Session): Promise<Workspace> => {
-  const { owner, workspace } = placeOf(text)
+/** The answer of a request for an object. Status 404 is a failure that names the object. */
+export const existing = async <A>(answer: Promise<A>, message: string, hint?: string): Promise<A> => {
   try {
-    return await workspaces.getWorkspaceByName(client, { user: owner, workspacename: workspace }, { signal })
+    return await answer
   } catch (error) {
-    throw notFound(error, `There is no workspace "${text}".`, `"${program} list" lists your workspaces.`)
+    if (!(error instanceof AtelierError) || error.status !== 404) throw error
+    throw new Failure({ message, hint, code: exitCodes.notFound, cause: error })
   }
+}
+
+/** The answer of a request for a user. */
+export const ofUser = <A>(user: string, answer: Promise<A>): Promise<A> => existing(answer, `There is no user "${user}".`)
+
+export const findOrganization = (client: Client, organization: string, { program, signal }: Session): Promise<Organization> =>
+  existing(
+    organizations.getOrganization(client, { organization }, { signal }),
+    `There is no organization "${organization}".`,
+    `"${program} organizations list" lists them.`
+  )
+
+export const findVersion = (client: Client, template: Template, name: string, { program, signal }: Session): Promise<TemplateVersion> =>
+  existing(
+    templateVersions.getTemplateVersionByName(client, { template: template.id, templateversionname: name }, { signal }),
+    `The template "${template.name}" has no version "${name}".`,
+    `"${program} templates versions ${template.name}" lists them.`
+  )
+
+export const findWorkspace = (client: Client, text: string, { program, signal }: Session): Promise<Workspace> => {
+  const { owner, workspace } = placeOf(text)
+  return existing(
+    workspaces.getWorkspaceByName(client, { user: owner, workspacename: workspace }, { signal }),
+    `There is no workspace "${text}".`,
+    `"${program} list" lists your workspaces.`
+  )
 }
 
 /** All agents of a workspace. A service with `compatibility: "coder"` leaves empty lists out. */

@@ -4,7 +4,7 @@ import * as agents from "@atelier/client/agents"
 import * as builds from "@atelier/client/builds"
 import type { Session } from "../Session.js"
 import { logLine } from "../terminal/text.js"
-import { agentIn, agentsOf, findWorkspace, notFound, placeOf } from "./find.js"
+import { agentIn, agentsOf, findWorkspace, existing, placeOf } from "./find.js"
 
 interface LogsInput {
   readonly workspace: string
@@ -19,13 +19,12 @@ const printBuildLine = ({ out }: Session, line: ProvisionerJobLog): void =>
 const printAgentLine = ({ out }: Session, agent: string, line: WorkspaceAgentLog, isNamed: boolean): void =>
   out.row({ source: "agent", agent, ...line }, logLine(isNamed ? `${agent}: ${line.output}` : line.output, out.hasColours))
 
-const buildNumbered = async (client: Client, { latest_build, name, owner_name: user }: Workspace, number: number, { signal }: Session) => {
-  try {
-    return await builds.getWorkspaceBuildByNumber(client, { user, workspacename: name, buildnumber: String(number) }, { signal })
-  } catch (error) {
-    throw notFound(error, `The workspace "${name}" has no build ${number}.`, `the latest is ${latest_build.build_number}.`)
-  }
-}
+const buildNumbered = (client: Client, { latest_build, name, owner_name: user }: Workspace, number: number, { signal }: Session) =>
+  existing(
+    builds.getWorkspaceBuildByNumber(client, { user, workspacename: name, buildnumber: String(number) }, { signal }),
+    `The workspace "${name}" has no build ${number}.`,
+    `the latest is ${latest_build.build_number}.`
+  )
 
 const buildLogs = async (client: Client, workspace: Workspace, { build, follow }: LogsInput, session: Session): Promise<void> => {
   const { signal } = session

@@ -10,7 +10,7 @@ import { exitCodes, Failure, usage } from "../Failure.js"
 import { asFlags } from "../requests/asFlags.js"
 import type { Session } from "../Session.js"
 import { ago, durationText } from "../terminal/text.js"
-import { agentIn, findWorkspace, notFound } from "./find.js"
+import { agentIn, findWorkspace, ofUser } from "./find.js"
 
 interface Named {
   readonly workspace: string
@@ -84,18 +84,10 @@ interface ShareInput extends Named {
   readonly role: "use" | "admin" | "none" | undefined
 }
 
-const userNamed = async (client: Client, user: string, { signal }: Session) => {
-  try {
-    return await users.getUser(client, { user }, { signal })
-  } catch (error) {
-    throw notFound(error, `There is no user "${user}".`)
-  }
-}
-
 export const share = async ({ role = "use", user, workspace: name }: ShareInput, session: Session): Promise<void> => {
   const { out, signal } = session
   const { client, found } = await prepared(name, session)
-  const ids = await Promise.all(user.map(async (each) => (await userNamed(client, each, session)).id))
+  const ids = await Promise.all(user.map(async (each) => (await ofUser(each, users.getUser(client, { user: each }, { signal }))).id))
   if (ids.length > 0) {
     const user_roles = Object.fromEntries(ids.map((id) => [id, role === "none" ? "" : role]))
     await workspaceSharing.updateWorkspaceAcl(client, { workspace: found.id, body: { user_roles } }, { signal })
