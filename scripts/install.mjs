@@ -51,13 +51,21 @@ const isAsLocked = (installed, locked) =>
     return found === undefined ? optional === true : found.version === version && found.integrity === integrity
   })
 
+/**
+ * Since 24.19, the headers of Node 24 have what is compiled with them end the process at a garbage collection (nodejs/node#65446). This is the last version before
+ * it; all of Node 24 take what is compiled for it.
+ */
+const target = major === 24 && minor >= 19 ? "24.18.1" : undefined
+
 /** The one dependency that is compiled for a version of Node. It is missing after an installation without scripts. */
 const isCompiled = (folder, installed) => {
   const path = "node_modules/better-sqlite3"
   if (installed === undefined || !(path in installed)) return true
   try {
-    process.dlopen({ exports: {} }, join(folder, path, "build/Release/better_sqlite3.node"))
-    return true
+    const binary = join(folder, path, "build/Release/better_sqlite3.node")
+    process.dlopen({ exports: {} }, binary)
+    // What the headers add is the only call of it
+    return target === undefined || !readFileSync(binary).includes("RemoveEnvironmentCleanupHook")
   } catch {
     return false
   }
@@ -73,8 +81,13 @@ const commandFor = (folder) => {
 }
 
 const npm = (folder, words) =>
-  spawnSync("npm", [...words, "--no-audit", "--no-fund"], { cwd: folder, stdio: ["ignore", 2, 2], shell: process.platform === "win32" })
-    .status ?? 1
+  spawnSync("npm", [...words, "--no-audit", "--no-fund"], {
+    cwd: folder,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+    // The scripts of packages read it: which headers are fetched, and which prebuilt binary
+    env: target === undefined ? process.env : { ...process.env, npm_config_target: target }
+  }).status ?? 1
 
 const isRunning = (id) => {
   try {
@@ -168,6 +181,12 @@ const status = install({
   message: "Installing dependencies; one of them is compiled, which takes about a minute…"
 })
 if (status !== 0) process.exit(status)
+if (target !== undefined && !isCompiled(root, installedIn(root))) {
+  process.stderr.write(
+    `better-sqlite3 has no binary that is safe in Node.js ${process.versions.node}: it needs the headers of ${target}, which npm's setting nodedir replaces. Unset it, or use Node.js 22.\n`
+  )
+  process.exit(1)
+}
 
 if (process.argv.includes("--nodes")) {
   const folder = join(root, "test/nodes")

@@ -106,3 +106,19 @@ it("a dependency that is not compiled for this version of Node is compiled", asy
   expect(await installs()).toBe(true)
   expect(await installs()).toBe(false)
 })
+
+it("what would be compiled with headers of Node 24 that end the process is compiled with older ones", async () => {
+  const binary = join(folder, "packages/better-sqlite3/build/Release/better_sqlite3.node")
+  const install = `const { appendFileSync } = require("node:fs")
+if (process.env.npm_config_target === undefined) appendFileSync(${JSON.stringify(binary)}, "RemoveEnvironmentCleanupHook")`
+  await writeFile(
+    join(folder, "packages/better-sqlite3/install.cjs"),
+    `${await readFile(join(folder, "packages/better-sqlite3/install.cjs"), "utf8")}\n${install}`
+  )
+  await npm("rebuild")
+  expect(await installs()).toBe(false)
+  const ofNode24 = (await readFile(join(folder, "scripts/install.mjs"), "utf8")).replace("process.versions.node.split", '"24.21.0".split')
+  await writeFile(join(folder, "scripts/install.mjs"), ofNode24)
+  expect(await installs()).toBe(true)
+  expect(await installs()).toBe(false)
+})
