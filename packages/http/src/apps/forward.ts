@@ -186,8 +186,11 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
         answered({ _tag: "Response", response: responseOf(response) }, response)
       })
       request.on("upgrade", (response, socket: Duplex, head) => {
+        // An open connection keeps nothing of the exchange. It ends with its scope, and its bridge with the signal
+        signal.removeEventListener("abort", abort)
         const protocol = response.headers.upgrade ?? ""
-        answered({ _tag: "Upgraded", response: responseOf(response), protocol, socket, head }, response)
+        const answer: Answer = { _tag: "Upgraded", response: responseOf(response), protocol, socket, head }
+        resume(Effect.succeed(Effect.succeed(answer)))
       })
       if (framing === undefined) request.end()
       else sendBody(asked, request, () => void (resume(Effect.succeed(tooLarge)), request.destroy()))

@@ -569,6 +569,26 @@ describeAgents("an app on a path", (server) => {
     for (const reader of readers) await expect(reader?.read()).rejects.toThrow()
   })
 
+  it("ends its upgraded connections with the right to them", async () => {
+    const sockets = new WebSocketServer({ noServer: true })
+    const app = createServer()
+    const closed: Array<Promise<unknown>> = []
+    app.on("upgrade", (incoming, socket, head) =>
+      sockets.handleUpgrade(incoming, socket, head, (opened) => closed.push(new Promise((resolve) => opened.on("close", resolve))))
+    )
+    const member = await server().aMember()
+    const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://localhost:${await listening(app)}` })] }, member)
+    await link(server(), agent)
+    const address = `${server().url.replace("http", "ws")}/@${member.user.username}/${agent.workspace.name}/apps/web/ws`
+    const socket = new WebSocket(address, { headers: { "service-session-token": member.token } })
+    const ended = new Promise((resolve) => socket.on("close", resolve))
+    await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject))
+    await server().call("POST", "/users/logout", { token: member.token })
+    expect(await ended).toBe(1006)
+    await Promise.all(closed)
+    expect(closed).toHaveLength(1)
+  })
+
   it("is opened by each user of the process with the user's own rights", async () => {
     const { base } = await anAppAt(server(), `http://localhost:${await webApp(echo)}`)
     const statusOf = async (user: string) => {

@@ -1,15 +1,14 @@
-/** Bytes of an app on an upgraded connection, in memory that is used again. */
+/** Upgraded connections of apps: their bytes, in memory that is used again, and their end. */
 import { Loans } from "@atelier/agent-protocol"
-import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
-import { Duplex, type Readable } from "node:stream"
-import { expect, it, onTestFinished } from "vitest"
+import { Duplex } from "node:stream"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { bridge } from "../../src/apps/bridge.js"
 
-/** The client's end of a bridge, and the service's end of the app's connection, which pushes what the app sends. */
-const aBridge = async (): Promise<readonly [Socket, Readable]> => {
+/** The two ends that a bridge connects, the client's end of the first, and what begins the bridge. */
+const sidesOfABridge = async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
@@ -20,17 +19,26 @@ const aBridge = async (): Promise<readonly [Socket, Readable]> => {
     client.destroy()
     server.close()
   })
-  const taken = { head: Buffer.alloc(0), release: () => undefined, socket: accepted }
-  const response = { status: 101, rawHeaders: [], body: app }
-  const upgraded = { _tag: "Upgraded", response, protocol: "echo", socket: app, head: Buffer.alloc(0) } as const
-  Effect.runFork(bridge(taken, {}, upgraded, new AbortController().signal))
-  const [head] = await once(client, "data")
+  const ending = new AbortController()
+  const over = vi.fn<() => void>()
+  const begin = (): void => {
+    const upgraded = { protocol: "echo", socket: app, head: Buffer.alloc(0) }
+    bridge({ head: Buffer.alloc(0), socket: accepted }, {}, upgraded, ending.signal, over)
+  }
+  return { accepted, app, begin, client, ending, over }
+}
+
+/** A bridge whose client has been told of it. */
+const aBridge = async () => {
+  const { begin, ...sides } = await sidesOfABridge()
+  begin()
+  const [head] = await once(sides.client, "data")
   expect(String(head)).toMatch(/^HTTP\/1.1 101 /)
-  return [client, app]
+  return sides
 }
 
 it("gives lent memory back once its bytes have left, which are those that the client gets", async () => {
-  const [client, app] = await aBridge()
+  const { app, client } = await aBridge()
   const got: Array<Buffer> = []
   client.on("data", (bytes: Buffer) => void got.push(bytes))
   const buffers = new Set<ArrayBufferLike>()
@@ -51,8 +59,38 @@ it("gives lent memory back once its bytes have left, which are those that the cl
 })
 
 it("ends the client's connection with the app's", async () => {
-  const [client, app] = await aBridge()
+  const { app, client } = await aBridge()
   client.resume()
   app.push(null)
   await once(client, "end")
+})
+
+it("ends both connections once its right has ended, and is over once", async () => {
+  const { accepted, app, client, ending, over } = await aBridge()
+  client.resume()
+  expect(over).not.toHaveBeenCalled()
+  ending.abort()
+  await once(client, "close")
+  expect([accepted.destroyed, app.destroyed]).toEqual([true, true])
+  expect(over).toHaveBeenCalledTimes(1)
+})
+
+it("is over with the client", async () => {
+  const { app, client, over } = await aBridge()
+  client.destroy()
+  await once(app, "close")
+  expect(over).toHaveBeenCalledTimes(1)
+})
+
+it("is over at once where the app has gone, or the right has ended, before it begins", async () => {
+  const gone = await sidesOfABridge()
+  gone.app.destroy()
+  await once(gone.app, "close")
+  const ended = await sidesOfABridge()
+  ended.ending.abort()
+  for (const { accepted, begin, over } of [gone, ended]) {
+    begin()
+    expect(over).toHaveBeenCalledTimes(1)
+    expect(accepted.destroyed).toBe(true)
+  }
 })
