@@ -143,7 +143,9 @@ layer(Layer.empty, { excludeTestServices: true })((it) => {
       const restored = yield* kind.restore(folder, to)
       expect(yield* kind.content(restored)).toStrictEqual(before)
       yield* kind.start(restored)
-      expect((yield* Effect.flip(kind.backup(place, to))).message).toBe(`to ${JSON.stringify(to)}: the file exists`)
+      expect((yield* Effect.flip(kind.backup(place, to))).message).toBe(`to ${JSON.stringify(to)}: the file exists: name a new one`)
+      const nowhere = join(folder, "none", "copy")
+      expect((yield* Effect.flip(kind.backup(place, nowhere))).message).toBe(`to ${JSON.stringify(nowhere)}: its folder does not exist`)
     })
   )
 
@@ -155,7 +157,7 @@ layer(Layer.empty, { excludeTestServices: true })((it) => {
       yield* Sqlite.backup({ filename: place, to: from })
       const before = yield* sqlite.content(place)
       const refusal = (options: Sqlite.RestoreOptions) => Effect.map(Effect.flip(Sqlite.restore(options)), ({ reason }) => reason)
-      expect(yield* refusal({ filename: place, from })).toBe("the file exists")
+      expect(yield* refusal({ filename: place, from })).toBe("the file exists: move it away, or name another one")
       expect(yield* refusal({ filename: place, from, replace: true })).toBe("another server uses it")
 
       const other = join(folder, "other.db")

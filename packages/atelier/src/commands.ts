@@ -16,7 +16,8 @@ const commands: Readonly<Record<Word, Command>> = {
   backup: async (words) => (await import("./backup.js")).backup(words),
   restore: async (words) => (await import("./backup.js")).restore(words),
   doctor: async (words) => (await import("./doctor.js")).run(words),
-  "reset-password": async (words) => (await import("./resetPassword.js")).run(words)
+  "reset-password": async (words) => (await import("./resetPassword.js")).run(words),
+  reencrypt: async (words) => (await import("./reencrypt.js")).run(words)
 }
 
 /** Does what the words of a command line ask for, and returns the exit code. Without a word it serves. */

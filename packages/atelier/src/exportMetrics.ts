@@ -1,11 +1,12 @@
 /** Serves the metrics on an address of their own, where the operator's Prometheus reads them without a session. */
 import { contentType, DeploymentMetrics } from "@atelier/core/insights"
-import { reasonOf, StartError } from "@atelier/core/platform"
+import { StartError } from "@atelier/core/platform"
 import type { Atelier } from "@atelier/http"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { Listen } from "./Options.js"
+import { listenFault } from "./listenFault.js"
 
 export interface Exporter {
   readonly url: string
@@ -28,7 +29,7 @@ export const exportMetrics = async ({ host, port }: Listen, atelier: Pick<Atelie
   // Several processes share the address: whichever is asked answers with what all have measured
   server.listen({ port, host })
   await once(server, "listening").catch((error: unknown) => {
-    throw new StartError({ option: "prometheusAddress", value: `${host}:${port}`, reason: reasonOf(error) })
+    throw new StartError({ option: "prometheusAddress", value: `${host}:${port}`, reason: listenFault(error) })
   })
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the exporter listens on no port")

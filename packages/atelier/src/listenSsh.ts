@@ -1,9 +1,10 @@
 /** Serves the SSH gateway on an address of its own. */
-import { reasonOf, StartError } from "@atelier/core/platform"
+import { StartError } from "@atelier/core/platform"
 import type { Atelier } from "@atelier/http"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import type { Listen } from "./Options.js"
+import { listenFault } from "./listenFault.js"
 
 export interface SshListener {
   /** The host and the port. */
@@ -17,7 +18,7 @@ export const listenSsh = async ({ host, port }: Listen, { ssh }: Pick<Atelier.At
   const server = createServer({ noDelay: true, keepAlive: true }, ssh)
   server.listen({ port, host })
   await once(server, "listening").catch((error: unknown) => {
-    throw new StartError({ option: "sshAddress", value: `${host}:${port}`, reason: reasonOf(error) })
+    throw new StartError({ option: "sshAddress", value: `${host}:${port}`, reason: listenFault(error) })
   })
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the SSH gateway listens on no port")

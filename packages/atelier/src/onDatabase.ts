@@ -1,4 +1,5 @@
 /** Commands of the program that work with the options of `serve`. */
+import { Cause, Runtime } from "effect"
 import { calledAs } from "./called.js"
 import { explained, type Options, parseOptions, UsageError } from "./Options.js"
 import { printed } from "./printed.js"
@@ -13,6 +14,9 @@ export interface OnDatabase {
   readonly run: (options: Options) => Promise<number>
 }
 
+/** The failure of an effect that a command ran. */
+const failureOf = (error: unknown): unknown => (Runtime.isFiberFailure(error) ? Cause.squash(error[Runtime.FiberFailureCauseId]) : error)
+
 /** Reads the options, runs the command, and returns the exit code. */
 export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usage }: OnDatabase): Promise<number> => {
   try {
@@ -26,7 +30,7 @@ export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usag
     )
   } catch (error) {
     const [word] = usage.split(" ")
-    process.stderr.write(`${explained(error, `${word} has failed`)}\n`)
+    process.stderr.write(`${explained(failureOf(error), `${word} has failed`)}\n`)
     return error instanceof UsageError ? 2 : 1
   }
 }

@@ -10,6 +10,7 @@ import { calledAs } from "./called.js"
 import { outliveReaders } from "./outliveReaders.js"
 import { printed } from "./printed.js"
 import { UsageError } from "./Sources.js"
+import { listenFault } from "./listenFault.js"
 
 /** The flags with what they mean. Each has a variable, such as `ATELIER_ACCESS_URL`. */
 const flags = {
@@ -105,7 +106,7 @@ const serve = (options: WorkspaceProxy.Options, { host, port }: { readonly host:
           server.listen(port, host)
           await once(server, "listening")
         },
-        catch: (error) => new StartError({ option: "http-address", value: `${host}:${port}`, reason: reasonOf(error) })
+        catch: (error) => new StartError({ option: "http-address", value: `${host}:${port}`, reason: listenFault(error) })
       }),
       () =>
         Effect.sync(() => {

@@ -9,7 +9,7 @@ import { UsageError } from "./Options.js"
 import { onDatabase } from "./onDatabase.js"
 import { printed } from "./printed.js"
 import { secretInput } from "./secretInput.js"
-import { storageOf } from "./storage.js"
+import { requireDatabase, storageOf } from "./storage.js"
 
 const usage = "reset-password USER"
 
@@ -35,6 +35,7 @@ export const run = ([user = "", ...words]: ReadonlyArray<string>): Promise<numbe
 input otherwise. A database file is free only while no server uses it.`,
     run: async (options) => {
       if (user === "" || user.startsWith("-")) throw new UsageError(`The user is missing: ${usage}`)
+      requireDatabase(options)
       const keys = valueOf(options.configuration, "external-token-encryption-keys").map(NodeEncryption.parseKey)
       const services = UserPasswords.layer.pipe(
         Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(keys), NodeSshKeyGenerator.layer)),

@@ -29,6 +29,7 @@ import { makeDataDirectory } from "./DataDirectory.js"
 import { shownDatabase, storageOf } from "./storage.js"
 import { enginesOf } from "./engines.js"
 import * as startFlags from "./startFlags.js"
+import { listenFault } from "./listenFault.js"
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -97,7 +98,7 @@ const listen = async ({
   }
   server.on("request", hold.request).on("upgrade", hold.upgrade).listen({ port, host, exclusive })
   await once(server, "listening").catch((error: unknown) => {
-    throw new StartError({ option, value: `${host}:${port}`, reason: reasonOf(error) })
+    throw new StartError({ option, value: `${host}:${port}`, reason: listenFault(error) })
   })
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the server listens on no port")

@@ -1,5 +1,6 @@
 /** The database that the options name. */
 import { reasonOf, StartError } from "@atelier/core/platform"
+import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import type { Options } from "./Options.js"
 
@@ -44,6 +45,12 @@ export const storageOf = async ({
   if (database.kind === "postgres") return (await loadPostgres()).Postgres.layer({ url: database.url, statementTimeout })
   requireDriver()
   return (await import("@atelier/storage-sqlite")).Sqlite.layer({ filename: database.filename })
+}
+
+/** Refuses a database file that is not there: a command that changes what is stored makes no new one. Throws `StartError`. */
+export const requireDatabase = ({ database }: Pick<Options, "database">): void => {
+  if (database.kind === "sqlite" && !existsSync(database.filename))
+    throw new StartError({ option: "database", value: database.filename, reason: "there is no such file" })
 }
 
 /** How the database is shown: without a password. */

@@ -7,7 +7,8 @@ export const words = {
   backup: "copies the database while servers use it",
   restore: "makes a database of a copy",
   doctor: "checks what the server needs, and names what to do",
-  "reset-password": "sets the password of a user"
+  "reset-password": "sets the password of a user",
+  reencrypt: "encrypts what is stored with a new key"
 } as const satisfies Readonly<Record<string, string>>
 
 export type Word = keyof typeof words

@@ -1,8 +1,9 @@
 /** The commands of the program beside `serve`, each as a process. */
 import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -63,6 +64,13 @@ it("doctor names what to do for each fault", async () => {
   expect(out).not.toContain("hunter2")
 })
 
+it("doctor says that a file is no database", async () => {
+  const file = join(directory, "junk.db")
+  await writeFile(file, "junk".repeat(2000))
+  const { code, out } = await ended(["doctor", "--database", `sqlite:${file}`])
+  expect([code, out]).toStrictEqual([1, expect.stringMatching(/error +database +\S+: it cannot be used: file is not a database\n +→ /)])
+})
+
 it("reset-password sets a password that is strong enough, while no server has the file", async () => {
   const database = `sqlite:${join(directory, "atelier.db")}`
   const start = () => Server.start({ port: 0, database, workspacesDirectory: join(directory, "workspaces") })
@@ -73,7 +81,10 @@ it("reset-password sets a password that is strong enough, while no server has th
 
   const first = await start()
   expect(await post(`${first.url}/api/v2/users/first`, { ...owner, password: "SomeSecurePassword!" })).toBe(201)
-  expect(await reset("ada", "AnotherSecurePassword!")).toMatchObject({ code: 1, error: expect.stringContaining("another server uses it") })
+  expect(await reset("ada", "AnotherSecurePassword!")).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/^reset-password has failed: --database "\S+": another server uses it: stop it first, /)
+  })
   expect(await first.stop()).toBe(0)
 
   expect(await reset("grace", "AnotherSecurePassword!")).toMatchObject({ code: 1, error: 'There is no user "grace"\n' })
@@ -94,6 +105,64 @@ it("reset-password sets a password that is strong enough, while no server has th
   expect(await login("SomeSecurePassword!")).toBe(401)
   expect(await login("AThirdSecurePassword!")).toBe(201)
   expect(await next.stop()).toBe(0)
+})
+
+it("reset-password makes no database where there is none", async () => {
+  const place = join(directory, "none.db")
+  expect(await ended(["reset-password", "ada", "--database", `sqlite:${place}`], "AnotherSecurePassword!\n")).toStrictEqual({
+    code: 1,
+    out: "",
+    error: `reset-password has failed: --database "${place}": there is no such file\n`
+  })
+  expect(existsSync(place)).toBe(false)
+})
+
+it.each([
+  ["SQLite", async () => `sqlite:${join(directory, "keys.db")}`, 1],
+  ["PostgreSQL", () => lastingEmptyDatabaseUrl(), 0]
+] as const)("reencrypt lets a former key be left out: %s", async (kind, make, besideServer) => {
+  const database = await make()
+  const [old, next] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"))
+  const withKeys = (keys: string) => ["--database", database, "--external-token-encryption-keys", keys]
+  const start = (keys: string) =>
+    Server.start({
+      port: 0,
+      database,
+      workspacesDirectory: join(directory, `keys-${kind}`),
+      args: ["--external-token-encryption-keys", keys]
+    })
+  const call = async (method: string, address: string, body: object, token = "") => {
+    const headers = { "content-type": "application/json", "service-session-token": token }
+    const answer = await fetch(address, { method, headers, body: JSON.stringify(body) })
+    return (await answer.json()) as { readonly session_token: string }
+  }
+  const owner = { email: "ada@example.com", password: "SomeSecurePassword!" }
+  const first = await start(old ?? "")
+  await call("POST", `${first.url}/api/v2/users/first`, { ...owner, username: "ada" })
+  const { session_token } = await call("POST", `${first.url}/api/v2/users/login`, owner)
+  await call("POST", `${first.url}/api/v2/users/me/secrets`, { name: "s", env_name: "S", value: "a" }, session_token)
+  expect((await ended(["reencrypt", ...withKeys(`${next},${old}`)])).code).toBe(besideServer)
+  expect(await first.stop()).toBe(0)
+
+  expect(await ended(["reencrypt", "--database", database])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("The keys are missing")
+  })
+  const all = await ended(["reencrypt", ...withKeys(`${old},${next}`)])
+  expect(all).toMatchObject({
+    code: 0,
+    error: "",
+    out: expect.stringMatching(/^\S+: \d+ values are encrypted anew with the first key\n$/)
+  })
+  const unread = await ended(["reencrypt", ...withKeys(next ?? "")])
+  expect(unread).toMatchObject({ code: 1, error: expect.stringMatching(/^[1-9]\d* values are not readable with these keys: give .*\n$/) })
+  expect(await ended(["reencrypt", ...withKeys(`${next},${old}`)])).toMatchObject({ code: 0, error: "" })
+  // The former one is needed no more
+  expect(await ended(["reencrypt", ...withKeys(next ?? "")])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/: 0 values/),
+    error: ""
+  })
 })
 
 it.each([

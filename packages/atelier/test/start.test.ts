@@ -166,12 +166,12 @@ describe("a server that cannot start", () => {
       const second = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
       expect(await refusalOf(second)).toStrictEqual({
         code: 1,
-        said: `The server could not start: --database "${join(directory, "atelier.db")}": another server uses it: only PostgreSQL takes several servers\n`
+        said: `The server could not start: --database "${join(directory, "atelier.db")}": another server uses it: stop it first, or use PostgreSQL, which takes several servers\n`
       })
       const taken = new URL(first.url).host
       expect(await refusalOf(["--http-address", taken, "--database", "sqlite::memory:"])).toStrictEqual({
         code: 1,
-        said: `The server could not start: --http-address "${taken}": listen EADDRINUSE: address already in use ${taken}\n`
+        said: `The server could not start: --http-address "${taken}": another program listens there: end it, or give another address\n`
       })
       expect((await fetch(`${first.url}/api/v2/buildinfo`)).status).toBe(200)
     } finally {

@@ -168,7 +168,8 @@ const exists = (path: string): Effect.Effect<boolean> =>
  */
 export const backup = ({ to, url }: BackupOptions): Effect.Effect<Backup, StartError> =>
   Effect.gen(function* () {
-    if (yield* exists(to)) return yield* new StartError({ option: "to", value: to, reason: "the file exists" })
+    if (yield* exists(to)) return yield* new StartError({ option: "to", value: to, reason: "the file exists: name a new one" })
+    if (!(yield* exists(dirname(to)))) return yield* new StartError({ option: "to", value: to, reason: "its folder does not exist" })
     const part = `${to}.part`
     const place = async (): Promise<number> => {
       const { size } = await fs.stat(part)

@@ -86,7 +86,8 @@ export const backup = ({ filename, to }: BackupOptions): Effect.Effect<Backup, S
     if (!(yield* exists(filename))) {
       return yield* new StartError({ option: "storage.filename", value: filename, reason: "there is no such file" })
     }
-    if (yield* exists(to)) return yield* new StartError({ option: "to", value: to, reason: "the file exists" })
+    if (yield* exists(to)) return yield* new StartError({ option: "to", value: to, reason: "the file exists: name a new one" })
+    if (!(yield* exists(dirname(to)))) return yield* new StartError({ option: "to", value: to, reason: "its folder does not exist" })
     const copy = (part: string) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -136,7 +137,12 @@ export const restore = ({ filename, from, replace = false }: RestoreOptions): Ef
     // A link stays, and what it leads to is replaced
     const path = yield* Effect.promise(() => fs.realpath(filename).catch(() => filename))
     const isThere = yield* exists(path)
-    if (isThere && !replace) return yield* new StartError({ option: "storage.filename", value: filename, reason: "the file exists" })
+    if (isThere && !replace)
+      return yield* new StartError({
+        option: "storage.filename",
+        value: filename,
+        reason: "the file exists: move it away, or name another one"
+      })
     const copy = (part: string) =>
       Effect.gen(function* () {
         yield* Effect.tryPromise(() => fs.copyFile(from, part, constants.COPYFILE_FICLONE))

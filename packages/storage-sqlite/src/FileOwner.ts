@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 import * as fs from "node:fs/promises"
 
 /** What a server adds to the refusal of a file in use, as workers of one cluster may get it. */
-export const forServers = ": only PostgreSQL takes several servers"
+export const forServers = ": stop it first, or use PostgreSQL, which takes several servers"
 
 /** The refusal of a database file that another server has open. */
 export const inUse = (filename: string, advice = ""): StartError =>

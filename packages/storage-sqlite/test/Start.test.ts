@@ -15,8 +15,11 @@ const aFolder = Effect.acquireRelease(
 const refusalOf = (filename: string) => Effect.flip(Layer.build(Sqlite.layer({ filename })))
 
 const inUse = (filename: string) =>
-  new StartError({ option: "storage.filename", value: filename, reason: "another server uses it: only PostgreSQL takes several servers" })
-    .message
+  new StartError({
+    option: "storage.filename",
+    value: filename,
+    reason: "another server uses it: stop it first, or use PostgreSQL, which takes several servers"
+  }).message
 
 describe("a database file", () => {
   it.scopedLive("in use by another server is refused without waiting", () =>

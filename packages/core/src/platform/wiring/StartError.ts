@@ -1,4 +1,4 @@
-import { Cause, Data, Layer } from "effect"
+import { Cause, Data, Layer, Runtime } from "effect"
 
 interface Refused {
   /** The option as the host names it, such as `accessUrl` or `storage.filename`. */
@@ -22,6 +22,7 @@ export class StartError extends Data.TaggedError("StartError")<Refused> {
 /** Returns the words of the innermost error, which is the driver's. A connection that was tried at several addresses has several. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  if (Runtime.isFiberFailure(error)) return reasonOf(Cause.squash(error[Runtime.FiberFailureCauseId]))
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join("; ")
   if (error.cause instanceof Error) return reasonOf(error.cause)
   return error.message || error.name
