@@ -1,7 +1,6 @@
 /** What the program prints about its options. */
 import { type Definition, variableOf } from "@atelier/core/deployment"
 import { definitions } from "./Sources.js"
-import { words as serverWords } from "./words.js"
 
 const placeholder: Readonly<Record<Definition["type"], string>> = {
   bool: "",
@@ -26,23 +25,18 @@ const line = ([flag, definition]: readonly [string, Definition]): string => {
   return `${usage}\n      ${description}${fallback}${variable === undefined ? "" : `\n      ${variable}`}`
 }
 
-/** The output of `--help` for a program that is called so: its commands, every option that does something, and the names of those that are accepted only. Deprecated ones are left out. */
+/** The output of `serve --help` for a program that is called so: every option that does something, and the names of those that are accepted only. Deprecated ones are left out. */
 export const help = (called: string): string => {
   const current = Object.entries(definitions).filter(([, { useInstead }]) => useInstead === undefined)
   const used = current.filter(([, { unused }]) => unused !== true)
   const named = (entries: typeof current): string => entries.map(([flag]) => `  --${flag}`).join("\n")
   const ignored = current.filter(([, { refusal, unused }]) => unused === true && refusal === undefined)
   const refused = current.filter(([, { refusal }]) => refusal !== undefined)
-  const words = Object.entries(serverWords).map(([word, description]) => `  ${word.padEnd(14)} ${description}`)
-  return `Usage: ${called} [COMMAND] [options]
-       ${called} COMMAND --help
-       ${called} --version
+  return `Usage: ${called} [serve] [options]
 
-${words.join("\n")}
+Serves the service, until a signal ends it. "${called} --help" lists other commands.
 
-Other commands work with a server elsewhere, such as login, list and ssh: ${called} help lists them.
-
-Options of serve. In a default, {brand} is the brand in lower case:
+Options. In a default, {brand} is the brand in lower case:
 
 ${used.map(line).join("\n")}
 

@@ -151,7 +151,7 @@ const withFlag = ({ option, reason, value }: StartError): string => {
 
 /** Returns one sentence that says what is wrong with the command line, or with what an option names. */
 export const explained = (error: unknown, failed = "The server could not start"): string => {
-  if (error instanceof UsageError) return `${error.message} (--help lists the options)`
+  if (error instanceof UsageError) return `${error.message} (serve --help lists the options)`
   return `${failed}: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
 }
 

@@ -1,4 +1,7 @@
 /** What the program does for each of its words. Each part is loaded when it is needed. */
+import { calledAs } from "./called.js"
+import { overview } from "./overview.js"
+import { printed } from "./printed.js"
 import * as startFlags from "./startFlags.js"
 import { isWord, type Word } from "./words.js"
 
@@ -23,5 +26,6 @@ const commands: Readonly<Record<Word, Command>> = {
 /** Does what the words of a command line ask for, and returns the exit code. Without a word it serves. */
 export const run: Command = (words) => {
   const [word = "", ...rest] = words
+  if (rest.length === 0 && (word === "--help" || word === "-h")) return printed(overview(calledAs(process.env)))
   return isWord(word) ? commands[word](rest) : commands.serve(words)
 }

@@ -25,7 +25,7 @@ export const onDatabase = async (words: ReadonlyArray<string>, { help, run, usag
     const called = calledAs(process.env)
     return await printed(
       options === "help"
-        ? `Usage: ${called} ${usage} [options]\n\n${help}\n\nThe options are those of the server, such as --database and --config: ${called} --help lists them.\n`
+        ? `Usage: ${called} ${usage} [options]\n\n${help}\n\nThe options are those of the server, such as --database and --config: ${called} serve --help lists them.\n`
         : options.yaml
     )
   } catch (error) {

@@ -134,16 +134,16 @@ describe("the standalone server's options", () => {
   })
 
   it.each([
-    [["--port", "3000"], "There is no option --port: write --http-address 127.0.0.1:PORT (--help lists the options)"],
-    [["--colour"], "There is no option --colour (--help lists the options)"],
-    [["--log-level", "loud"], '--log-level must be one of debug, info, warning, error, not "loud" (--help lists the options)'],
+    [["--port", "3000"], "There is no option --port: write --http-address 127.0.0.1:PORT (serve --help lists the options)"],
+    [["--colour"], "There is no option --colour (serve --help lists the options)"],
+    [["--log-level", "loud"], '--log-level must be one of debug, info, warning, error, not "loud" (serve --help lists the options)'],
     [
       ["--oauth2-github-client-id", "x", "--oauth2-github-allowed-orgs", "a", "--oauth2-github-enterprise-base-url", "nowhere"],
-      '--oauth2-github-enterprise-base-url "nowhere": must be a URL (--help lists the options)'
+      '--oauth2-github-enterprise-base-url "nowhere": must be a URL (serve --help lists the options)'
     ],
     [
       ["--email-smarthost", "mail.example.com", "--email-from", "a@example.com"],
-      '--email-smarthost "mail.example.com": must be host:port (--help lists the options)'
+      '--email-smarthost "mail.example.com": must be host:port (serve --help lists the options)'
     ]
   ])("explain in one sentence what is wrong with %j", (args, sentence) => {
     const refusal = (() => {

@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { flagsOf } from "../../../scripts/flags.mjs"
 import { tellsRejection } from "../../../test/run/compiledCode.js"
+import { words } from "../src/words.js"
 import { freePort, Server } from "./Server.js"
 
 const program = fileURLToPath(new URL("../dist/program.cjs", import.meta.url))
@@ -48,7 +49,10 @@ describe("the compiled code that the build kept", () => {
     ["with the flags of `npm start` in the environment", [], flagsOf(checkout).join(" ")]
   ])("is taken by a server that is started %s", async (_, flags, variable) => {
     const env = { ...process.env, NODE_OPTIONS: variable }
-    const child = spawn(process.execPath, [...flags, tellsRejection, program, "--help"], { stdio: ["ignore", "ignore", "pipe"], env })
+    const child = spawn(process.execPath, [...flags, tellsRejection, program, "serve", "--help"], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env
+    })
     expect(await text(child.stderr)).toBe("rejected: false\n")
   })
 
@@ -61,7 +65,10 @@ describe("the compiled code that the build kept", () => {
        const { getCacheUsage } = internalBinding("builtins")
        process.once("exit", () => process.stderr.write([...getCacheUsage().compiledWithoutCache].join("\\n")))`
     )
-    const { said } = await refusalOf(["--help"], [...flagsOf(checkout), "--no-warnings", "--expose-internals", "--require", preload])
+    const { said } = await refusalOf(
+      ["serve", "--help"],
+      [...flagsOf(checkout), "--no-warnings", "--expose-internals", "--require", preload]
+    )
     const loaded = ["child_process", "crypto", "dns", "fs/promises", "http", "net", "os", "timers/promises", "tls", "vm"]
     expect(loaded.filter((name) => said.split("\n").includes(name))).toStrictEqual([])
   })
@@ -108,10 +115,19 @@ describe("a command line", () => {
     return { code, text: (out + error).split("\n")[0] }
   }
 
+  it("that asks for help alone fits on a screen, and leads to every command and option", async () => {
+    const help = await text(spawn(process.execPath, [program, "--help"], { stdio: ["ignore", "pipe", "inherit"] }).stdout)
+    const lines = help.split("\n")
+    expect([lines.length < 40, lines.every(({ length }) => length <= 80)]).toStrictEqual([true, true])
+    for (const word of Object.keys(words)) expect(help).toMatch(new RegExp(`^  ${word} +\\S`, "m"))
+    expect(help).toContain('"atelier help" lists them')
+    expect(help).toContain('"atelier serve --help" lists all options')
+  })
+
   it("that asks for help is told the command as its user wrote it", async () => {
     const start = { npm_lifecycle_event: "start", npm_lifecycle_script: "node scripts/start.cjs" }
     expect(await said(["--help"])).toStrictEqual({ code: 0, text: "Usage: atelier [COMMAND] [options]" })
-    expect(await said(["serve", "--help"], start)).toStrictEqual({ code: 0, text: "Usage: npm start -- [COMMAND] [options]" })
+    expect(await said(["serve", "--help"], start)).toStrictEqual({ code: 0, text: "Usage: npm start -- [serve] [options]" })
     expect(await said(["proxy", "--help"], { npm_lifecycle_event: "npx", npm_lifecycle_script: "atelier" })).toStrictEqual({
       code: 0,
       text: "Usage: npx atelier proxy [options]"
@@ -190,7 +206,7 @@ describe("a server that cannot start", () => {
   it("says one sentence about a command line that cannot be used", async () => {
     expect(await refusalOf(["--port", "3000"])).toStrictEqual({
       code: 2,
-      said: "There is no option --port: write --http-address 127.0.0.1:PORT (--help lists the options)\n"
+      said: "There is no option --port: write --http-address 127.0.0.1:PORT (serve --help lists the options)\n"
     })
   })
 
