@@ -9,6 +9,7 @@ import { brandOf } from "../pages/brandOf.js"
 import { seeOther } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
 import { type Admission, AppServer, type AppServing } from "../server/pipeline/AppServer.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { Settings } from "../server/request/Settings.js"
 import { visitReader } from "../server/request/Visit.js"
 import { appAdmission } from "./appAdmission.js"
@@ -41,6 +42,7 @@ const make = Effect.gen(function* () {
   const sessions = yield* AppSessions
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const dialer = yield* AgentDialer
+  const heartbeat = yield* Heartbeat
   const visits = yield* AppVisits
   const admissions = yield* keptDecisions<Admission>()
   const places = appPlaces(settings, wildcardAccessUrl)
@@ -114,7 +116,8 @@ const make = Effect.gen(function* () {
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))
         }),
-        Effect.provideService(AgentDialer, dialer)
+        Effect.provideService(AgentDialer, dialer),
+        Effect.provideService(Heartbeat, heartbeat)
       )
     }
   }

@@ -11,6 +11,7 @@ import { withQuery } from "../server/codec/withQuery.js"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { Draining } from "../server/operate/Draining.js"
 import { FeedRuntime } from "../server/operate/FeedRuntime.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import type { Admission } from "../server/pipeline/AppServer.js"
 import type { AppPath } from "../server/request/appPath.js"
 import { CurrentRequest, type RequestInfo } from "../server/request/CurrentRequest.js"
@@ -111,8 +112,9 @@ export const appExchange = (
 
     /** What an upgraded connection keeps has no more services than it needs: those of a request are many. */
     const answeredIn = (came: Came, { scope }: Lent) =>
-      Effect.mapInputContext(answered(came), (context: Context.Context<AgentDialer>) =>
+      Effect.mapInputContext(answered(came), (context: Context.Context<AgentDialer | Heartbeat>) =>
         Context.add(runtime.context, AgentDialer, Context.get(context, AgentDialer)).pipe(
+          Context.add(Heartbeat, Context.get(context, Heartbeat)),
           Context.add(CurrentRequest, came.info),
           Context.add(Scope.Scope, scope)
         )

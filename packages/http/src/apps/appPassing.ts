@@ -11,6 +11,7 @@ import type { ServerResponse } from "node:http"
 import * as Upgrades from "../server/connection/Upgrades.js"
 import { givesBack } from "../server/connection/LentBody.js"
 import { Draining } from "../server/operate/Draining.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import type { Admitted, Passing } from "../server/pipeline/AppServer.js"
 import type { AppMessages } from "./appMessages.js"
 import { idle } from "./appExchange.js"
@@ -69,6 +70,7 @@ export const appPassing = (messages: AppMessages, connections: PlainConnections)
     const draining = yield* Draining
     const visits = yield* AppVisits
     const dialer = yield* AgentDialer
+    const heartbeat = yield* Heartbeat
     const clock = yield* Effect.clock
     const runtime = yield* Effect.runtime<never>()
     const pass: Passing["pass"] = (admitted, { again, end, failed, interrupted }) => {
@@ -174,7 +176,7 @@ export const appPassing = (messages: AppMessages, connections: PlainConnections)
       }
       const kept = connections.take(admission.place)
       if (kept !== undefined) return sendOn(kept)
-      const open = openingPlain({ idle, target, url }, { dialer, info, clock })
+      const open = openingPlain({ idle, target, url }, { dialer, heartbeat, info, clock })
       giveUpOpening = connections.open({ agentId: target.agent_id, key: admission.place, open }, (opened) => {
         if (opened instanceof Error) broken(opened)
         else if (isOver) return false

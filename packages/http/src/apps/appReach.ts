@@ -6,6 +6,7 @@ import { type Clock, type Context, Data, type Duration, Effect, type Scope } fro
 import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
 import { connect as connectTls } from "node:tls"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { CurrentRequest, type RequestInfo } from "../server/request/CurrentRequest.js"
 import { watched } from "./silence.js"
 
@@ -33,7 +34,7 @@ const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol ===
 const reached = (
   { idle, target, url }: Reached,
   onIdle: (error: AppFailed) => void
-): Effect.Effect<AgentStream, AppFailed, AgentDialer | Scope.Scope> =>
+): Effect.Effect<AgentStream, AppFailed, AgentDialer | Heartbeat | Scope.Scope> =>
   Effect.gen(function* () {
     const { dial } = yield* AgentDialer
     const dialing = dial({ agent_id: target.agent_id, workspace_id: target.workspace_id, port: portOf(url) })
@@ -45,7 +46,7 @@ const reached = (
   })
 
 /** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
-export const connection = (asked: Reached): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
+export const connection = (asked: Reached): Effect.Effect<Duplex, AppFailed, AgentDialer | Heartbeat | Scope.Scope> =>
   Effect.gen(function* () {
     const { url } = asked
     let socket: Duplex | undefined
@@ -65,14 +66,20 @@ export const connection = (asked: Reached): Effect.Effect<Duplex, AppFailed, Age
 /** The services that a connection needs, wherever it is opened. */
 export interface Surroundings {
   readonly dialer: Context.Tag.Service<typeof AgentDialer>
+  readonly heartbeat: Context.Tag.Service<typeof Heartbeat>
   readonly info: RequestInfo
   readonly clock: Clock.Clock
 }
 
 const within =
-  ({ clock, dialer, info }: Surroundings) =>
-  <A>(opening: Effect.Effect<A, AppFailed, AgentDialer | Scope.Scope>): Effect.Effect<A, AppFailed, Scope.Scope> =>
-    opening.pipe(Effect.provideService(AgentDialer, dialer), Effect.provideService(CurrentRequest, info), Effect.withClock(clock))
+  ({ clock, dialer, heartbeat, info }: Surroundings) =>
+  <A>(opening: Effect.Effect<A, AppFailed, AgentDialer | Heartbeat | Scope.Scope>): Effect.Effect<A, AppFailed, Scope.Scope> =>
+    opening.pipe(
+      Effect.provideService(AgentDialer, dialer),
+      Effect.provideService(Heartbeat, heartbeat),
+      Effect.provideService(CurrentRequest, info),
+      Effect.withClock(clock)
+    )
 
 /** Opens a connection wherever it runs. */
 export const opening = (asked: Reached, surroundings: Surroundings): Effect.Effect<Duplex, AppFailed, Scope.Scope> =>

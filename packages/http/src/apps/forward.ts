@@ -8,6 +8,7 @@ import { AppFailed, connection, failed, failureOf, opening, openingPlain, placeK
 import type { PlainConnections } from "./PlainConnections.js"
 import { plainExchange } from "./plainExchange.js"
 import * as Continue from "../server/connection/Continue.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 
 /** The client sends more than may be sent at once. */
@@ -107,16 +108,17 @@ const maximumRepeats = 2
 export const exchange = (
   asked: Exchange,
   connections: KeptConnections
-): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
+): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Heartbeat | Scope.Scope> =>
   Effect.suspend(() => {
     const { framing, method, signal, target, upgrade, url } = asked
     if (typeof framing === "object" && framing.length > maximumBody) return tooLarge
     // A kept connection is opened by a fiber of its own, in a scope of its own
     if (framing === undefined && upgrade === undefined && safeMethods.has(method)) {
-      return Effect.withFiberRuntime<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope>(
-        ({ currentContext, currentDefaultServices }) => {
+      return Effect.flatMap(Heartbeat, (heartbeat) =>
+        Effect.withFiberRuntime<Answer, AppFailed | TooLarge, Scope.Scope>(({ currentContext, currentDefaultServices }) => {
           const surroundings = {
             dialer: Context.get(currentContext, AgentDialer),
+            heartbeat,
             info: Context.get(currentContext, CurrentRequest),
             clock: Context.get(currentDefaultServices, Clock.Clock)
           }
@@ -125,7 +127,7 @@ export const exchange = (
             return plainExchange(asked, connections.plain, { agentId: agent_id, key, open: openingPlain(asked, surroundings) })
           const way = { agent: connections.secured, agent_id, key, open: opening(asked, surroundings) }
           return sent(asked, way, ["Connection", "keep-alive"])
-        }
+        })
       )
     }
     const connectionLines = upgrade !== undefined ? ["Connection", "Upgrade", "Upgrade", upgrade] : ["Connection", "close"]

@@ -1,6 +1,7 @@
 /** The end of streams to agents that carry nothing any more. */
 import type { AgentStream, DirectStream } from "@atelier/core/network"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Scope } from "effect"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 
 /** The stream, which notes each time that it carries something. */
 const noted = ({ finish, put, take }: DirectStream, note: () => void): DirectStream => ({
@@ -21,9 +22,10 @@ const noted = ({ finish, put, take }: DirectStream, note: () => void): DirectStr
   finish
 })
 
-/** The stream, which calls back once it has carried nothing for so long. The watch ends with the scope. */
+/** The stream, which calls back once it has carried nothing for so long. The watch ends with the scope. No fiber of its own waits: many streams are open for long. */
 export const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
   Effect.gen(function* () {
+    const alarms = yield* Heartbeat
     const limit = Duration.toMillis(idle)
     const clock = yield* Effect.clock
     let last = clock.unsafeCurrentTimeMillis()
@@ -32,12 +34,17 @@ export const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdl
         last = clock.unsafeCurrentTimeMillis()
         return value
       })
-    yield* Effect.sync(() => clock.unsafeCurrentTimeMillis() - last >= limit).pipe(
-      Effect.tap((isIdle) => Effect.sync(() => void (isIdle && onIdle()))),
-      Effect.delay(Duration.millis(limit / 4)),
-      Effect.repeat({ until: (isIdle) => isIdle }),
-      Effect.forkScoped
-    )
+    if (Number.isFinite(limit)) {
+      const alarm = alarms.repeat(limit / 4, () => {
+        if (clock.unsafeCurrentTimeMillis() - last < limit) return
+        alarm.cancel()
+        onIdle()
+      })
+      yield* Scope.addFinalizer(
+        yield* Effect.scope,
+        Effect.sync(() => alarm.cancel())
+      )
+    }
     const note = (): void => {
       last = clock.unsafeCurrentTimeMillis()
     }

@@ -14,6 +14,7 @@ import { bodyOf, delivered } from "../apps/delivery.js"
 import { framingOf } from "../apps/appRequest.js"
 import { tooLarge } from "../server/request/body.js"
 import { Draining } from "../server/operate/Draining.js"
+import { Heartbeat } from "../server/operate/Heartbeat.js"
 import { Settings } from "../server/request/Settings.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { WebSockets } from "../sockets/WebSockets.js"
@@ -63,6 +64,7 @@ export const machineRequests = Effect.gen(function* () {
   const access = yield* MachineAccess
   const sessions = yield* MachineSessions
   const { dial } = yield* AgentDialer
+  const heartbeat = yield* Heartbeat
   const { cors } = yield* Settings
   const { sandboxCommandTime, sandboxProcesses, sandboxUploadBytes } = yield* DeploymentOptions
   const limits = {
@@ -78,7 +80,8 @@ export const machineRequests = Effect.gen(function* () {
   /** A connection to an agent's machine. */
   const opened = (agent: AgentWorkspace, idle: Duration.Duration) => {
     const { agent_id, workspace_id } = agent
-    return machineConnection(access.reach(agent, dial({ agent_id, workspace_id, port: machinePort })), idle)
+    const made = machineConnection(access.reach(agent, dial({ agent_id, workspace_id, port: machinePort })), idle)
+    return Effect.provideService(made, Heartbeat, heartbeat)
   }
 
   /** The connection of a request. Those of requests that wait may carry nothing for longer, and are kept for such requests. */

@@ -4,6 +4,7 @@ import { agentSocket } from "@atelier/node"
 import { type Duration, Effect, type Scope } from "effect"
 import type { Duplex } from "node:stream"
 import { watched } from "../apps/silence.js"
+import type { Heartbeat } from "../server/operate/Heartbeat.js"
 
 /** How long reaching the agent may take. */
 const reachWithin = "30 seconds"
@@ -14,7 +15,7 @@ const unanswered = new AgentUnreachable({ message: "The workspace's agent does n
 export const machineConnection = (
   dialing: Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>,
   idle: Duration.DurationInput
-): Effect.Effect<Duplex, AgentUnreachable, Scope.Scope> =>
+): Effect.Effect<Duplex, AgentUnreachable, Heartbeat | Scope.Scope> =>
   Effect.gen(function* () {
     const stream = yield* Effect.timeoutFail(dialing, { duration: reachWithin, onTimeout: () => unanswered })
     let socket: Duplex | undefined

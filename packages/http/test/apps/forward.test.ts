@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { AgentDialer, type AgentStream } from "@atelier/core/network"
-import { Uuid } from "@atelier/core/platform"
+import { makeAlarms, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Exit, Fiber, Option, Queue, TestClock } from "effect"
 import { Readable } from "node:stream"
 import { expect } from "vitest"
@@ -8,6 +8,7 @@ import { AppConnections } from "../../src/apps/AppConnections.js"
 import { placeKey } from "../../src/apps/appReach.js"
 import { type Exchange, exchange, type KeptConnections } from "../../src/apps/forward.js"
 import { PlainConnections } from "../../src/apps/PlainConnections.js"
+import { Heartbeat } from "../../src/server/operate/Heartbeat.js"
 
 const id = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 
@@ -46,13 +47,19 @@ const someConnections = Effect.acquireRelease(
     })
 )
 
+/** Provides the way to apps, with alarms of its own. */
+const dialedBy =
+  (dialer: AgentDialer["Type"]) =>
+  <A, E, R>(exchanged: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(makeAlarms, (alarms) => Effect.provideService(exchanged, Heartbeat, alarms)).pipe(
+      Effect.provideService(AgentDialer, dialer)
+    )
+
 const takingAll = { write: () => Effect.void, finish: Effect.void }
 
 /** Exchanges a request with an app that takes all and says nothing. */
 const withSilentApp = (signal: AbortSignal, dial: Effect.Effect<AgentStream> = Effect.succeed({ read: Effect.never, ...takingAll })) =>
-  Effect.flatMap(someConnections, (connections) => exchange(asked(signal), connections)).pipe(
-    Effect.provideService(AgentDialer, { dial: () => dial })
-  )
+  Effect.flatMap(someConnections, (connections) => exchange(asked(signal), connections)).pipe(dialedBy({ dial: () => dial }))
 
 /** Exchanges a request with an app that answers so once it is asked. */
 const withApp = (request: Exchange, connections: KeptConnections, answer: string, dialed: () => void = () => undefined) =>
@@ -60,7 +67,7 @@ const withApp = (request: Exchange, connections: KeptConnections, answer: string
     const said = yield* Queue.unbounded<Option.Option<Uint8Array>>()
     const write = () => Effect.asVoid(Queue.offer(said, Option.some(Buffer.from(answer))))
     return yield* exchange(request, connections).pipe(
-      Effect.provideService(AgentDialer, {
+      dialedBy({
         dial: () =>
           Effect.sync(() => {
             dialed()
@@ -116,10 +123,7 @@ describe("an exchange that ends while the app is being reached", () => {
           const ending = new AbortController()
           const dialing = Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
           const dial = () => Effect.onInterrupt(dialing, () => Deferred.succeed(givenUp, undefined))
-          const answer = yield* exchange({ ...asked(ending.signal), url: new URL(url) }, connections).pipe(
-            Effect.provideService(AgentDialer, { dial }),
-            Effect.fork
-          )
+          const answer = yield* exchange({ ...asked(ending.signal), url: new URL(url) }, connections).pipe(dialedBy({ dial }), Effect.fork)
           yield* Deferred.await(begun)
           if (end === "its right ends") ending.abort()
           else yield* Fiber.interruptFork(answer)
@@ -145,7 +149,7 @@ describe("an exchange whose body breaks off", () => {
       )
       const request: Exchange = { ...asked(new AbortController().signal, "PUT"), body, framing: "chunked" }
       const failure = yield* Effect.flip(exchange(request, connections)).pipe(
-        Effect.provideService(AgentDialer, { dial: () => Effect.succeed({ read: Effect.never, write, finish: Effect.void }) })
+        dialedBy({ dial: () => Effect.succeed({ read: Effect.never, write, finish: Effect.void }) })
       )
       expect(failure).toMatchObject({ _tag: "AppFailed", message: "The request ended before its body did." })
       expect([...(yield* Queue.takeAll(written))].join("")).not.toContain("0\r\n\r\n")
@@ -167,7 +171,7 @@ describe("an exchange on a connection that is kept", () => {
           return isSilent ? Effect.void : Effect.asVoid(Queue.offer(said, Option.some(Buffer.from("HTTP/1.1 204 No Content\r\n\r\n"))))
         })
       const dial = () => Effect.sync(() => (dialed++, { read: Queue.take(said), write, finish: Effect.void }))
-      const ask = Effect.scoped(exchange(asked(signal), connections)).pipe(Effect.provideService(AgentDialer, { dial }))
+      const ask = Effect.scoped(exchange(asked(signal), connections)).pipe(dialedBy({ dial }))
       yield* ask
       isSilent = true
       const answer = yield* Effect.fork(Effect.flip(ask))
