@@ -1,5 +1,5 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
-import { layer as services, type Hosted, type Services as CoreServices, type Stored } from "@atelier/core"
+import { layer as domainServices, type Hosted, type Services as CoreServices, type Stored } from "@atelier/core"
 import { ExternalAuthClients, externalAuthProviderOf } from "@atelier/core/externalAuth"
 import {
   DeploymentConfiguration,
@@ -16,7 +16,7 @@ import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
 import { ClientDocuments } from "@atelier/core/oauth2"
 import { HealthProbes, ProcessGroup, ProcessMetrics } from "@atelier/core/insights"
-import { HostOptions, Ids, service, stacked, standingOn, together, Worker } from "@atelier/core/platform"
+import { existing, HostOptions, Ids, service, services, stacked, standingOn, together, Worker } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import {
@@ -172,12 +172,12 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     Context.add(LicenseAuthority, authority)
   )
   const references = stacked(
-    Layer.succeedContext(values),
+    services(Effect.succeed(values)),
     NodeProxyProbe.layer,
     NodeInstanceVerifier.layer(host.instanceAuthorities),
     NodeProfiler.layer,
     NodeRelayMapSource.layer,
-    entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, entitlements),
+    entitlements === undefined ? together() : existing(Entitlements, entitlements),
     LoginProviders.layer(host.loginProviders ?? []),
     RateLimiter.layer(settings.rateLimit)
   )
@@ -196,15 +196,15 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   )
   const domain = stacked(
     // In place of the host's dialer, which it asks first
-    Layer.provideMerge(layerDialer, ports),
+    stacked(ports, layerDialer),
     together(
       host.passwordHasher ?? Argon2Hasher.layer,
       NodeTaskApps.layer,
       NodeAgentApi.layer,
-      Layer.succeed(ClientDocuments, host.clientDocuments ?? NodeClientDocuments.make()),
+      existing(ClientDocuments, host.clientDocuments ?? NodeClientDocuments.make()),
       TokenOffers.layer
     ),
-    services
+    domainServices
   )
   const transport = stacked(
     ProofOfPossession.layer,
@@ -217,7 +217,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     together(layerUsers, layerAgents, layerLicenses)
   )
   const interface_ = standingOn(served(host, ending), transport)
-  return Layer.provide(stacked(domain, Ending.layer(ending, "services"), interface_), Layer.merge(environment(host), ending.begins))
+  return standingOn(stacked(domain, Ending.layer(ending, "services"), interface_), environment(host), ending.begins)
 }
 
 const usualDrainTimeout: Duration.DurationInput = "10 seconds"

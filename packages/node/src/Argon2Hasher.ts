@@ -1,6 +1,6 @@
 import { hash, verify } from "@node-rs/argon2"
 import { hashingConcurrency, PasswordHasher } from "@atelier/core/identity"
-import { Cryptography, keptFor } from "@atelier/core/platform"
+import { Cryptography, keptFor, service, standingOn } from "@atelier/core/platform"
 import { Duration, Effect, Layer, Redacted } from "effect"
 
 /** The cost of a hash, and the older hashes that are verified as well. */
@@ -26,7 +26,7 @@ const scheme = "$argon2id$"
  */
 export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Layer<PasswordHasher, never, Cryptography> => {
   const current = `${scheme}v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
-  return Layer.effect(
+  const hasher = service(
     PasswordHasher,
     Effect.gen(function* () {
       const older = yield* PasswordHasher
@@ -58,7 +58,8 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
         isCurrent: (stored) => stored.startsWith(current)
       })
     })
-  ).pipe(Layer.provide(PasswordHasher.layerPbkdf2(pbkdf2Iterations)))
+  )
+  return standingOn(hasher, PasswordHasher.layerPbkdf2(pbkdf2Iterations))
 }
 
 /** With the parameters that OWASP recommends. */

@@ -1,7 +1,8 @@
 /** Calls the HTTP API of agents over streams to them, on Node's HTTP client. agents-and-apps.md §11. */
 import { AgentApi } from "@atelier/core/agents"
 import { AgentDialer, AgentUnreachable, apiPort } from "@atelier/core/network"
-import { Effect, Layer } from "effect"
+import { service } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { agentExchange } from "./agentExchange.js"
 import { agentSocket } from "./agentSocket.js"
 
@@ -10,7 +11,7 @@ const timeout = "30 seconds"
 
 const unreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
 
-export const layer = Layer.effect(
+export const layer = service(
   AgentApi,
   Effect.map(AgentDialer, ({ dial }) => ({
     call: ({ agent_id, method, path, workspace_id }) =>

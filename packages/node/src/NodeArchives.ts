@@ -1,7 +1,7 @@
 /** Archives on Node's zlib, with `yauzl` for zip and `tar-stream` for tar. templates-and-provisioning.md §1. */
 import { Archives, type SourceFiles } from "@atelier/core/provisioning"
-import { Invalid, TooLarge } from "@atelier/core/platform"
-import { Effect, Layer, Stream } from "effect"
+import { existing, Invalid, TooLarge } from "@atelier/core/platform"
+import { Effect, Stream } from "effect"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { setImmediate } from "node:timers/promises"
@@ -167,7 +167,7 @@ const piecesOf = async function* (bytes: Uint8Array) {
   }
 }
 
-export const layer = Layer.succeed(Archives, {
+export const layer = existing(Archives, {
   tarFromZip: (zip, maximum) =>
     Effect.tryPromise({ try: (signal) => convert(zip, maximum, signal), catch: unreadableZip }).pipe(
       Effect.flatMap((result) => (result instanceof TooLarge ? result : Effect.succeed(result)))

@@ -1,5 +1,5 @@
-import { Cryptography, nextTurn } from "@atelier/core/platform"
-import { Effect, Layer } from "effect"
+import { Cryptography, existing, nextTurn } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { createHash, hash, pbkdf2 } from "node:crypto"
 import { promisify } from "node:util"
 import { randomBytes } from "./randomBytes.js"
@@ -32,7 +32,7 @@ const digest = (data: Uint8Array | string): Uint8Array => bytesOf(hash("sha256",
 const encoder = new TextEncoder()
 
 /** On Node's own module, whose hashing of small inputs is an order of magnitude faster than the Web Cryptography API's. */
-export const layer = Layer.succeed(Cryptography, {
+export const layer = existing(Cryptography, {
   randomBytes: (length) => Effect.sync(() => randomBytes(length)),
   sha256: (data) =>
     // Made at once, for callers that run no effect

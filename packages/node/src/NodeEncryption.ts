@@ -1,6 +1,6 @@
 import { DeploymentValues } from "@atelier/core/deployment"
-import { Cryptography, Encryption, StartError, Undecipherable } from "@atelier/core/platform"
-import { Effect, Layer, Option } from "effect"
+import { Cryptography, Encryption, service, StartError, Undecipherable } from "@atelier/core/platform"
+import { Effect, type Layer, Option } from "effect"
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto"
 
 const algorithm = "aes-256-gcm"
@@ -42,7 +42,7 @@ const storedKey = "encryption_key"
  * encrypted with that one can be read ever after.
  */
 export const layer = (keys: ReadonlyArray<EncryptionKey> = []): Layer.Layer<Encryption, never, DeploymentValues | Cryptography> =>
-  Layer.effect(
+  service(
     Encryption,
     Effect.gen(function* () {
       const values = yield* DeploymentValues

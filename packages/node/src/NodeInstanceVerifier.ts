@@ -1,6 +1,7 @@
 /** Verifies that agents run on instances of clouds. agents-and-apps.md §2. */
 import { InstanceVerifier } from "@atelier/core/agents"
-import { Layer } from "effect"
+import { existing } from "@atelier/core/platform"
+import { type Layer } from "effect"
 import { type JSONWebKeySet, createLocalJWKSet } from "jose"
 import { rootCertificates } from "node:tls"
 import { awsVerifier } from "./instanceIdentity/aws.js"
@@ -30,7 +31,7 @@ const onFirstUse = <Input, Output>(make: () => (input: Input) => Output): ((inpu
 
 /** Fails at once for a key of the host that cannot be read. */
 export const layer = (given: InstanceAuthorities = {}): Layer.Layer<never> =>
-  Layer.succeed(InstanceVerifier, {
+  existing(InstanceVerifier, {
     aws: given.awsPublicKeys === undefined ? onFirstUse(() => awsVerifier(Object.values(awsPublicKeys))) : awsVerifier(given.awsPublicKeys),
     azure: onFirstUse(() =>
       azureVerifier({

@@ -1,6 +1,7 @@
 /** Profiles of this process by V8's own profilers, in the format of pprof. agents-and-apps.md §20. */
 import { type ProfileKind, Profiler, type TakenProfile } from "@atelier/core/insights"
-import { type Duration, Effect, Layer } from "effect"
+import { existing } from "@atelier/core/platform"
+import { type Duration, Effect } from "effect"
 import { type HeapProfiler, type Profiler as CpuProfiler, type Runtime, Session } from "node:inspector"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
@@ -142,7 +143,7 @@ const packed = (profiles: ReadonlyArray<TakenProfile>): Effect.Effect<Uint8Array
     return compressed(Buffer.concat(parts))
   })
 
-export const layer = Layer.succeed(Profiler, {
+export const layer = existing(Profiler, {
   take: (kinds, duration) =>
     Effect.scoped(
       Effect.flatMap(session, (inspector) =>

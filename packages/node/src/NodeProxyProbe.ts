@@ -1,6 +1,7 @@
 /** Asks workspace proxies for their reports of health. agents-and-apps.md §21. */
 import { ProxyProbe } from "@atelier/core/deployment"
-import { Effect, Layer } from "effect"
+import { existing } from "@atelier/core/platform"
+import { Effect } from "effect"
 
 /** Characters of a report. */
 const maximumText = 64 * 1024
@@ -21,4 +22,4 @@ const read = async (url: string): Promise<{ readonly status: number; readonly te
   return { status: answer.status, text }
 }
 
-export const layer = Layer.succeed(ProxyProbe, { get: (url) => Effect.tryPromise({ try: () => read(url), catch: asError }) })
+export const layer = existing(ProxyProbe, { get: (url) => Effect.tryPromise({ try: () => read(url), catch: asError }) })

@@ -1,6 +1,7 @@
 /** Reads the relay map that an operator has put into a file or at an address. agents-and-apps.md §12. */
 import { RelayMapSource } from "@atelier/core/network"
-import { Effect, Layer } from "effect"
+import { existing } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 
 /** Characters of a map. */
@@ -25,7 +26,7 @@ const readAt = async (url: string): Promise<string> => {
   return text
 }
 
-export const layer = Layer.succeed(RelayMapSource, {
+export const layer = existing(RelayMapSource, {
   readFile: (path) => Effect.tryPromise({ try: async () => bounded(await readFile(path, "utf8")), catch: asError }),
   fetch: (url) => Effect.tryPromise({ try: () => readAt(url), catch: asError })
 })

@@ -1,5 +1,6 @@
 import { SshKeyGenerator } from "@atelier/core/identity"
-import { Effect, Layer, Redacted } from "effect"
+import { service } from "@atelier/core/platform"
+import { Effect, Redacted } from "effect"
 import { generateKeyPair, type JsonWebKey, type KeyObject, randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 
@@ -69,20 +70,23 @@ const exported = (algorithm: Algorithm, privateKey: KeyObject, key: JsonWebKey):
     : privateKey.export({ type: algorithm === "ecdsa" ? "sec1" : "pkcs1", format: "pem" }).toString()
 
 /** On Node's key generation, off the event loop; one at a time, as an RSA key takes one of its few threads for seconds. */
-export const layer = Layer.sync(SshKeyGenerator, () => {
-  const turn = Effect.unsafeMakeSemaphore(1)
-  return {
-    generate: (algorithm) =>
-      turn.withPermits(1)(
-        Effect.promise(async () => {
-          const { privateKey } = await keyPair(algorithm)
-          const key = privateKey.export({ format: "jwk" })
-          const { blob, type } = publicKey(algorithm, key)
-          return {
-            public_key: `${type} ${blob.toString("base64")}\n`,
-            private_key: Redacted.make(exported(algorithm, privateKey, key))
-          }
-        })
-      )
-  }
-})
+export const layer = service(
+  SshKeyGenerator,
+  Effect.sync(() => {
+    const turn = Effect.unsafeMakeSemaphore(1)
+    return {
+      generate: (algorithm) =>
+        turn.withPermits(1)(
+          Effect.promise(async () => {
+            const { privateKey } = await keyPair(algorithm)
+            const key = privateKey.export({ format: "jwk" })
+            const { blob, type } = publicKey(algorithm, key)
+            return {
+              public_key: `${type} ${blob.toString("base64")}\n`,
+              private_key: Redacted.make(exported(algorithm, privateKey, key))
+            }
+          })
+        )
+    }
+  })
+)

@@ -1,8 +1,8 @@
 /** Talks with the apps of tasks through their agents, on Node's HTTP client. workspaces.md §9.5. */
 import { AgentDialer } from "@atelier/core/network"
-import { withoutTrailingSlashes } from "@atelier/core/platform"
+import { service, withoutTrailingSlashes } from "@atelier/core/platform"
 import { TaskAppFailure, type TaskAppRequest, TaskApps } from "@atelier/core/tasks"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { agentExchange } from "./agentExchange.js"
 import { agentSocket } from "./agentSocket.js"
@@ -26,7 +26,7 @@ const parsed = (text: string): Effect.Effect<unknown, TaskAppFailure> =>
     ? Effect.succeed(undefined)
     : Effect.try({ try: (): unknown => JSON.parse(text), catch: () => new TaskAppFailure({ message: "Its answer is not JSON." }) })
 
-export const layer = Layer.effect(
+export const layer = service(
   TaskApps,
   Effect.map(AgentDialer, ({ dial }) =>
     TaskApps.of({

@@ -1,8 +1,8 @@
 import type { Options } from "@atelier/core/deployment"
 import { isEmailAddress } from "@atelier/core/identity"
 import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
-import { reasonOf, StartError } from "@atelier/core/platform"
-import { Effect, Layer, Redacted } from "effect"
+import { reasonOf, service, StartError } from "@atelier/core/platform"
+import { Effect, type Layer, Redacted } from "effect"
 import addressparser from "nodemailer/lib/addressparser"
 import { readFileSync } from "node:fs"
 import { createPrivateKey, X509Certificate } from "node:crypto"
@@ -213,7 +213,7 @@ const notSent = (error: unknown): MailNotSent => {
 export const layer = (options: EmailOptions): Layer.Layer<Mailer> => {
   const from = sender(options.from)
   const connection = transportOptions(options)
-  return Layer.scoped(
+  return service(
     Mailer,
     Effect.gen(function* () {
       // Most of the library is of no use to a deployment without a mail server

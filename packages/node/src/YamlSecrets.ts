@@ -1,5 +1,6 @@
 import { maximumEntries, type SecretsFileEntry, SecretsYaml } from "@atelier/core/identity"
-import { Either, Layer } from "effect"
+import { existing } from "@atelier/core/platform"
+import { Either } from "effect"
 import { CST, isMap, isScalar, Lexer, LineCounter, parseDocument, type ParsedNode } from "yaml"
 
 /** The YAML that a flat object of texts does without, by the token that it begins with. */
@@ -104,4 +105,4 @@ const read = (text: string): Either.Either<ReadonlyArray<SecretsFileEntry>, stri
 }
 
 /** On the library `yaml`, which is given what `tokensViolation` leaves. */
-export const layer = Layer.succeed(SecretsYaml, { read })
+export const layer = existing(SecretsYaml, { read })

@@ -1,7 +1,7 @@
 /** The engine that runs Terraform, or OpenTofu, on the templates of that language. templates-and-provisioning.md §9, §10. */
-import { Background, HostOptions, StartError, startedWith } from "@atelier/core/platform"
+import { Background, HostOptions, service, standingOn, startedWith, StartError } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
@@ -106,7 +106,7 @@ const groupsFor = ({ container, controlGroup, directory }: Options): Effect.Effe
  */
 export const layer = (options: Options) =>
   HostOptions.checkedLayer("terraform", optionsSchema, options, () =>
-    Layer.scoped(
+    service(
       ProvisionerEngines,
       Effect.gen(function* () {
         const groups = yield* groupsFor(options)
@@ -124,5 +124,5 @@ export const layer = (options: Options) =>
         const processes = yield* ProcessTable
         return [makeEngine({ options, bounds: boundsOf(limits), groups, user, containers, processes, cacheLock })]
       })
-    ).pipe(Layer.provide(ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
+    ).pipe((engine) => standingOn(engine, ProcessTable.layer), startedWith({ option: "terraform.directory", value: options.directory }))
   )

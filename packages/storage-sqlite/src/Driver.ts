@@ -11,3 +11,16 @@ const require = createRequire(import.meta.url)
 export const driverPath = Effect.try(() => createRequire(require.resolve("@effect/sql-sqlite-node")).resolve("better-sqlite3")).pipe(
   Effect.orElse(() => Effect.try(() => require.resolve("better-sqlite3")))
 )
+
+/** What is used of the driver itself, which has no types. */
+export interface Database {
+  readonly prepare: (text: string) => { readonly pluck: () => { readonly get: () => unknown } }
+  readonly exec: (text: string) => unknown
+  readonly close: () => void
+}
+
+/** Opens a connection without a client, which waits for no lock. */
+export const connect = (filename: string, { isThere }: { readonly isThere: boolean }) =>
+  Effect.flatMap(driverPath, (path) =>
+    Effect.try((): Database => Reflect.construct(require(path), [filename, { fileMustExist: isThere, timeout: 0 }]))
+  )

@@ -1,8 +1,8 @@
 import { reasonOf, StartError } from "@atelier/core/platform"
-import { SqliteClient } from "@effect/sql-sqlite-node"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Effect, identity, type Scope } from "effect"
 import { existsSync } from "node:fs"
 import * as fs from "node:fs/promises"
+import { connect } from "./Driver.js"
 
 /** What a server adds to the refusal of a file in use, as workers of one cluster may get it. */
 export const forServers = ": stop it first, or use PostgreSQL, which takes several servers"
@@ -29,22 +29,16 @@ export const owned = (filename: string, advice?: string): Effect.Effect<void, St
     const path = yield* Effect.promise(() => fs.realpath(filename).catch(() => filename))
     const lock = `${path}-lock`
     yield* make(lock)
-    const sql = Context.get(
-      yield* Layer.build(Layer.orDie(SqliteClient.layer({ filename: lock, disableWAL: true }))),
-      SqliteClient.SqliteClient
-    )
-    yield* Effect.mapError(
-      Effect.all([
-        sql`PRAGMA busy_timeout = 0`,
-        // Nothing is written, so there is nothing to undo from a file
-        sql`PRAGMA journal_mode = MEMORY`,
-        sql`BEGIN EXCLUSIVE`
-      ]),
-      (error) => {
-        const reason = reasonOf(error)
-        return reason === "database is locked"
-          ? inUse(filename, advice)
-          : new StartError({ option: "storage.filename", value: filename, reason })
-      }
-    )
+    const opened = Effect.acquireRelease(connect(lock, { isThere: false }), (database) => Effect.sync(() => database.close()))
+    // Nothing is written, so there is nothing to undo from a file
+    const held = Effect.tryMap(opened, {
+      try: (database) => database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"),
+      catch: identity
+    })
+    yield* Effect.mapError(held, (error) => {
+      const reason = reasonOf(error)
+      return reason === "database is locked"
+        ? inUse(filename, advice)
+        : new StartError({ option: "storage.filename", value: filename, reason })
+    })
   })

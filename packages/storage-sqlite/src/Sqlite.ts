@@ -1,9 +1,20 @@
 import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { EventBus, HostOptions, Locks, type StartError, startedWith } from "@atelier/core/platform"
+import {
+  EventBus,
+  HostOptions,
+  Locks,
+  running,
+  service,
+  services,
+  stacked,
+  standingOn,
+  type StartError,
+  startedWith
+} from "@atelier/core/platform"
 import { layer as repositories, Statements } from "@atelier/storage"
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Effect, type Layer, Option, type Scope } from "effect"
 import { over } from "./SqliteStatements.js"
 import { forServers, owned } from "./FileOwner.js"
 import { type Watch, watchOf } from "./Watch.js"
@@ -36,26 +47,29 @@ const temporaries = Effect.gen(function* () {
 })
 
 /** Mutual exclusion within the one process that uses the database. */
-const locks = Layer.sync(Locks, () => {
-  const held = new Set<string>()
-  return Locks.of({
-    tryWith: (name, effect) =>
-      Effect.suspend(() => {
-        if (held.has(name)) return Effect.succeedNone
-        held.add(name)
-        return Effect.ensuring(
-          Effect.map(effect, Option.some),
-          Effect.sync(() => held.delete(name))
-        )
-      })
+const locks = service(
+  Locks,
+  Effect.sync(() => {
+    const held = new Set<string>()
+    return Locks.of({
+      tryWith: (name, effect) =>
+        Effect.suspend(() => {
+          if (held.has(name)) return Effect.succeedNone
+          held.add(name)
+          return Effect.ensuring(
+            Effect.map(effect, Option.some),
+            Effect.sync(() => held.delete(name))
+          )
+        })
+    })
   })
-})
+)
 
 type Watching = Effect.Effect<Watch | undefined, never, Scope.Scope | SqlClient.SqlClient>
 
 /** The port of storage, and a client for the host whose transactions the port knows. */
 const statements = (watching: Watching) =>
-  Layer.scopedContext(
+  services(
     Effect.gen(function* () {
       const given = yield* SqliteClient.SqliteClient
       const watch = yield* Effect.provideService(watching, SqlClient.SqlClient, given)
@@ -68,11 +82,14 @@ const statements = (watching: Watching) =>
   )
 
 const layerWith = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>, watching: Watching) =>
-  Layer.mergeAll(Layer.effectDiscard(Effect.orDie(temporaries)), locks, EventBus.layerMemory).pipe(
-    Layer.provideMerge(repositories),
-    Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
-    Layer.provideMerge(statements(watching)),
-    Layer.provideMerge(client)
+  stacked(
+    client,
+    statements(watching),
+    running(Effect.orDie(pragmas)),
+    repositories,
+    running(Effect.orDie(temporaries)),
+    locks,
+    EventBus.layerMemory
   )
 
 /**
@@ -87,8 +104,7 @@ const optionsSchema = HostOptions.object<Options>({ filename: HostOptions.Filled
 export const layer = (options: Options) =>
   HostOptions.checkedLayer("storage", optionsSchema, options, () => {
     const { filename } = options
-    return layerWith(clientOf(filename), watchOf(filename)).pipe(
-      Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename, forServers))),
-      startedWith({ option: "storage.filename", value: filename })
-    )
+    const store = layerWith(clientOf(filename), watchOf(filename))
+    const alone = filename === ":memory:" ? store : standingOn(store, running(owned(filename, forServers)))
+    return alone.pipe(startedWith({ option: "storage.filename", value: filename }))
   }) satisfies Layer.Layer<Stored, StartError>

@@ -1,7 +1,7 @@
-import type { StartError } from "@atelier/core/platform"
+import { services, type StartError } from "@atelier/core/platform"
 import { SqlClient, type SqlError } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { Effect, Layer } from "effect"
+import { Effect, ExecutionStrategy, Exit, Layer, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { checkpoints } from "./Checkpoints.js"
 import { forServers, inUse } from "./FileOwner.js"
@@ -37,8 +37,14 @@ const openAlone = Effect.gen(function* () {
   yield* openLog
 })
 
+/** Opens a client. One that cannot be used is closed at once: another one may be tried. */
 const opened = <E>(filename: string, open: Effect.Effect<void, E, SqlClient.SqlClient>) =>
-  Layer.tap(Layer.orDie(SqliteClient.layer({ filename, disableWAL: true })), (context) => Effect.provide(open, context))
+  Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const client = Layer.buildWithScope(SqliteClient.layer({ filename, disableWAL: true }), scope)
+    const used = Effect.tap(Effect.orDie(client), (context) => Effect.provide(open, context))
+    return yield* Effect.onError(used, (cause) => Scope.close(scope, Exit.failCause(cause)))
+  })
 
 /**
  * The client of a file with a log. Other programs may read the file beside, by way of another file that all of them map. Two kinds are used by this process alone,
@@ -46,17 +52,18 @@ const opened = <E>(filename: string, open: Effect.Effect<void, E, SqlClient.SqlC
  * full disk has no room for another file.
  */
 export const clientOf = (filename: string): Layer.Layer<SqliteClient.SqliteClient | SqlClient.SqlClient, SqlError.SqlError | StartError> =>
-  Layer.unwrapEffect(
-    Effect.map(namesOf(filename), (names) => {
+  services(
+    Effect.flatMap(namesOf(filename), (names) => {
       if (names > 1) {
-        return Layer.catchAll(opened(filename, openAlone), (error) =>
-          Layer.fail(codeOf(error) === "SQLITE_BUSY" ? inUse(filename, forServers) : error)
+        return Effect.mapError(opened(filename, openAlone), (error) =>
+          codeOf(error) === "SQLITE_BUSY" ? inUse(filename, forServers) : error
         )
       }
       const warned = Effect.logWarning("the disk is full: until the next start, no other program can read the database")
-      const copied = filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(checkpoints(filename))
-      return Layer.catchAll(Layer.provideMerge(copied, opened(filename, openLog)), (error) =>
-        noRoom.test(codeOf(error)) ? opened(filename, Effect.zipRight(warned, openAlone)) : Layer.fail(error)
+      const copied = filename === ":memory:" ? Effect.void : checkpoints(filename)
+      return opened(filename, openLog).pipe(
+        Effect.tap((context) => Effect.provide(copied, context)),
+        Effect.catchAll((error) => (noRoom.test(codeOf(error)) ? opened(filename, Effect.zipRight(warned, openAlone)) : Effect.fail(error)))
       )
     })
   )

@@ -1,5 +1,6 @@
 import { SqlError } from "@effect/sql"
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { running } from "@atelier/core/platform"
+import { Duration, Effect, Schedule } from "effect"
 import { migrations as agents } from "./agents/layer.js"
 import { migrations as ai } from "./ai/layer.js"
 import { migrations as audit } from "./audit/layer.js"
@@ -257,4 +258,4 @@ export const complete = Effect.flatMap(Statements, (sql) =>
 )
 
 /** Migrates the store. Dies if it cannot, and for a store of a newer version. */
-export const layer = Layer.scopedDiscard(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))
+export const layer = running(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))

@@ -1,4 +1,5 @@
-import { Context, Data, Effect, Layer } from "effect"
+import { existing } from "../platform/wiring/Standing.js"
+import { Context, Data, Effect } from "effect"
 import type { Uuid } from "../platform/texts/Uuid.js"
 
 /** A message to one person. */
@@ -30,7 +31,7 @@ export class Mailer extends Context.Tag("@atelier/core/Mailer")<
   }
 >() {
   /** A deployment that sends no mail. */
-  static readonly layerNone = Layer.succeed(Mailer, {
+  static readonly layerNone = existing(Mailer, {
     isConfigured: false,
     send: () => Effect.fail(new MailNotSent({ reason: "no mailer is configured", retryable: false }))
   })

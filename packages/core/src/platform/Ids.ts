@@ -27,28 +27,27 @@ export class Ids extends Context.Tag("@atelier/core/Ids")<
     readonly secret: Effect.Effect<Uuid>
   }
 >() {
-  static readonly layer = service(
-    Ids,
-    Effect.gen(function* () {
-      const { randomBytes } = yield* Cryptography
-      let last = { millis: 0, sequence: 0 }
-      return Ids.of({
-        next: Effect.gen(function* () {
-          const millis = Math.max(yield* Clock.currentTimeMillis, last.millis)
-          const random = yield* randomBytes(10)
-          // Ids of one process made in one millisecond count up in their first 12 random bits (RFC 9562 §6.2, method 1)
-          const sequence = millis === last.millis ? last.sequence + 1 : (random[0] ?? 0) & 0x7f
-          last = sequence > 0xfff ? { millis: millis + 1, sequence: 0 } : { millis, sequence }
-          random[0] = last.sequence >> 8
-          random[1] = last.sequence & 0xff
-          return uuidV7(last.millis, random)
-        }),
-        secret: Effect.map(randomBytes(16), (bytes) => {
-          bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-          bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-          return dashed(Encoding.encodeHex(bytes))
-        })
+  static readonly make = Effect.gen(function* () {
+    const { randomBytes } = yield* Cryptography
+    let last = { millis: 0, sequence: 0 }
+    return Ids.of({
+      next: Effect.gen(function* () {
+        const millis = Math.max(yield* Clock.currentTimeMillis, last.millis)
+        const random = yield* randomBytes(10)
+        // Ids of one process made in one millisecond count up in their first 12 random bits (RFC 9562 §6.2, method 1)
+        const sequence = millis === last.millis ? last.sequence + 1 : (random[0] ?? 0) & 0x7f
+        last = sequence > 0xfff ? { millis: millis + 1, sequence: 0 } : { millis, sequence }
+        random[0] = last.sequence >> 8
+        random[1] = last.sequence & 0xff
+        return uuidV7(last.millis, random)
+      }),
+      secret: Effect.map(randomBytes(16), (bytes) => {
+        bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+        bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+        return dashed(Encoding.encodeHex(bytes))
       })
     })
-  )
+  })
+
+  static readonly layer = service(Ids, Ids.make)
 }

@@ -2,12 +2,13 @@
 import { TokenOffer } from "@atelier/agent-protocol"
 import { TokenOffers } from "@atelier/core/agents"
 import { AgentDialer, tokenPort } from "@atelier/core/network"
-import { Effect, Layer } from "effect"
+import { service } from "@atelier/core/platform"
+import { Effect } from "effect"
 
 /** How long an agent may take to say that it keeps a token: it is connected and has nothing else to do. */
 const keptWithin = "1 second"
 
-export const layer = Layer.effect(
+export const layer = service(
   TokenOffers,
   Effect.map(AgentDialer, ({ dial }) => ({
     offer: (agent, token) =>

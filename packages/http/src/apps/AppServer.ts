@@ -4,7 +4,8 @@ import { DeploymentOptions } from "@atelier/core/deployment"
 import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
 import { AppAccess, bareHost } from "@atelier/core/workspaces"
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { services } from "@atelier/core/platform"
+import { Context, Effect, Option, type Scope } from "effect"
 import { brandOf } from "../pages/brandOf.js"
 import { seeOther } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
@@ -125,4 +126,4 @@ const make = Effect.gen(function* () {
 })
 
 /** `AppServer`, and the tokens that it gives to workspace proxies for their visitors. */
-export const layer = Layer.scopedContext(make)
+export const layer = services(make)

@@ -4,8 +4,8 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
 import { DeploymentOptions, WorkspaceProxies } from "@atelier/core/deployment"
 import { ApiKeys } from "@atelier/core/identity"
-import { Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
-import { Context, Effect, Layer, type Option, Redacted } from "effect"
+import { Invalid, NotFound, service, Unauthenticated } from "@atelier/core/platform"
+import { Context, Effect, type Option, Redacted } from "effect"
 import { Wire } from "../wire/dialect.js"
 import { queryOf, seeOther } from "../pages/PageOptions.js"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
@@ -92,5 +92,5 @@ const make = Effect.gen(function* () {
 })
 
 export class AppSessions extends Context.Tag("@atelier/http/AppSessions")<AppSessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AppSessions, make)
+  static readonly layer = service(AppSessions, make)
 }

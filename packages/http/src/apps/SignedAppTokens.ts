@@ -1,10 +1,10 @@
 /** Signed tokens: each is the right of its holder to open one app or terminal, for a minute. agents-and-apps.md §20. */
 import { type Actor, anonymousActor, type CallInfo, isAnonymous } from "@atelier/core/access"
 import { Sessions } from "@atelier/core/identity"
-import { Timestamp, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
+import { service, Timestamp, Uuid, withoutTrailingSlashes } from "@atelier/core/platform"
 import { CorsBehavior } from "@atelier/core/templates"
 import type { VisitedApp } from "@atelier/core/workspaces"
-import { Clock, Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Data, Effect, Option, Redacted, Schema } from "effect"
 import { jwtVerify, SignJWT } from "jose"
 import { SignedRequest } from "../contract/signedRequest.js"
 import { cookiePath } from "./appHeaders.js"
@@ -165,5 +165,5 @@ const make = Effect.gen(function* () {
 })
 
 export class SignedAppTokens extends Context.Tag("@atelier/http/SignedAppTokens")<SignedAppTokens, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(SignedAppTokens, make)
+  static readonly layer = service(SignedAppTokens, make)
 }

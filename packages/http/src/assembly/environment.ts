@@ -1,5 +1,5 @@
 import { Audit } from "@atelier/core/audit"
-import { StoreClock } from "@atelier/core/platform"
+import { running, StoreClock, together } from "@atelier/core/platform"
 import { Clock, Effect, Layer, Logger, LogLevel } from "effect"
 import type { Options } from "../Options.js"
 
@@ -7,10 +7,10 @@ const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLeve
 
 /** The environment of all fibers: the log, the clock and the tracer. */
 export const environment = ({ clock, logAudit = false, logger, logLevel = "info", tracing }: Options) =>
-  Layer.mergeAll(
+  together(
     Logger.minimumLogLevel(logLevels[logLevel]),
-    Layer.scopedDiscard(Effect.locallyScoped(Audit.inLog, logAudit)),
-    logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
+    running(Effect.locallyScoped(Audit.inLog, logAudit)),
+    logger === undefined ? together() : Logger.replace(Logger.defaultLogger, logger),
     Layer.setClock(StoreClock.make(clock ?? Clock.make(), { isOfHost: clock !== undefined })),
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.setTracerEnabled(tracing === true)
   )

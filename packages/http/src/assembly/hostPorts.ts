@@ -1,7 +1,7 @@
 /** The ports of core that a host gives itself, or that its options name. */
 import { type Options as InForce, TrialIssuer } from "@atelier/core/deployment"
 import { type Dispatcher, Mailer } from "@atelier/core/notifications"
-import { StartError } from "@atelier/core/platform"
+import { StartError, together } from "@atelier/core/platform"
 import { SmtpMailer, WebhookDispatcher } from "@atelier/node"
 import { Effect, Layer } from "effect"
 import type { Options } from "../Options.js"
@@ -24,7 +24,7 @@ export const mailerOf = (options: InForce): Layer.Layer<Mailer> => {
 }
 
 export const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, settings: HttpSettings, { oidcClientId }: InForce) => {
-  if (authenticate === undefined) return Layer.empty
+  if (authenticate === undefined) return together()
   if (oidcClientId !== "" || loginProviders.some(({ type }) => type === "oidc")) {
     throw new StartError({
       option: "authenticate",

@@ -1,13 +1,12 @@
 import { requireFeature } from "@atelier/core/deployment"
-import { Layer } from "effect"
 import { AiLicensed, CustomRolesLicensed, GroupsLicensed, OrganizationsLicensed, QuietHoursLicensed } from "../contract/licenses.js"
-import { together } from "@atelier/core/platform"
+import { existing, together } from "@atelier/core/platform"
 
 /** The middleware of endpoints that need a license. */
 export const layerLicenses = together(
-  Layer.succeed(AiLicensed, requireFeature("aibridge")),
-  Layer.succeed(CustomRolesLicensed, requireFeature("custom_roles")),
-  Layer.succeed(GroupsLicensed, requireFeature("template_rbac")),
-  Layer.succeed(OrganizationsLicensed, requireFeature("multiple_organizations")),
-  Layer.succeed(QuietHoursLicensed, requireFeature("advanced_template_scheduling"))
+  existing(AiLicensed, requireFeature("aibridge")),
+  existing(CustomRolesLicensed, requireFeature("custom_roles")),
+  existing(GroupsLicensed, requireFeature("template_rbac")),
+  existing(OrganizationsLicensed, requireFeature("multiple_organizations")),
+  existing(QuietHoursLicensed, requireFeature("advanced_template_scheduling"))
 )

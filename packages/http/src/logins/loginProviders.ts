@@ -1,12 +1,13 @@
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { type LoginProvider, LoginProviders } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { service } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { make as makeGitHub } from "./GitHub.js"
 import { make as makeOpenIdConnect } from "./OpenIdConnect.js"
 
 /** Fails where an option contradicts another one, and where the OpenID Connect provider answers without a usable discovery document. */
 export const layer = (hosted: ReadonlyArray<LoginProvider>) =>
-  Layer.scoped(
+  service(
     LoginProviders,
     Effect.gen(function* () {
       const options = yield* DeploymentOptions

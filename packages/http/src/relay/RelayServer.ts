@@ -1,9 +1,9 @@
 /** The clients of the relay of this process. agents-and-apps.md §12. */
 import { Relay as Protocol } from "@atelier/agent-protocol"
 import { Relay } from "@atelier/core/network"
-import { Background } from "@atelier/core/platform"
+import { Background, service } from "@atelier/core/platform"
 import { randomBytes } from "@atelier/node"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect } from "effect"
 import { Draining } from "../server/operate/Draining.js"
 import { RelayClient, type RelayHouse, textOf } from "./RelayClient.js"
 import type { Wire, WireEvents } from "./Wire.js"
@@ -30,7 +30,7 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
     readonly serve: (open: (events: WireEvents) => Wire) => Effect.Effect<void>
   }
 >() {
-  static readonly layer = Layer.scoped(
+  static readonly layer = service(
     RelayServer,
     Effect.gen(function* () {
       const { router } = yield* Relay

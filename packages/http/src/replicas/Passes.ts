@@ -2,8 +2,8 @@
  * What a process shows to another one of the deployment: a value that only holders of the deployment's encryption key can make and read. It is
  * good for one connection, for streams to one agent or for the relay, at one process, once and for a minute. agents-and-apps.md §17.
  */
-import { Encryption, Timestamp, Uuid } from "@atelier/core/platform"
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Encryption, service, Timestamp, Uuid } from "@atelier/core/platform"
+import { Clock, Context, Effect, Option, Schema } from "effect"
 
 /** Milliseconds in which a pass has to arrive: clocks of processes may differ by some of it. */
 const lifetime = 60_000
@@ -86,5 +86,5 @@ const make = Effect.gen(function* () {
 })
 
 export class Passes extends Context.Tag("@atelier/http/Passes")<Passes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Passes, make)
+  static readonly layer = service(Passes, make)
 }

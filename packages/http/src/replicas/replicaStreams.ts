@@ -4,8 +4,8 @@
  */
 import { ReverseStream, SessionEnded } from "@atelier/agent-protocol"
 import { AgentUnreachable, type OtherProcess, ReplicaStreams } from "@atelier/core/network"
-import { Uuid } from "@atelier/core/platform"
-import { Effect, Layer } from "effect"
+import { service, Uuid } from "@atelier/core/platform"
+import { Effect } from "effect"
 import { CurrentRequest } from "../server/request/CurrentRequest.js"
 import { open } from "../sockets/Connection.js"
 import { asAgentStream } from "./carrying.js"
@@ -26,7 +26,7 @@ const interrupted = new AgentUnreachable({ message: "The stream to the workspace
 const refused = ({ message, reason }: ReverseStream.Unreachable): AgentUnreachable =>
   new AgentUnreachable({ message, ...(reason === undefined ? {} : { reason }) })
 
-export const layer = Layer.scoped(
+export const layer = service(
   ReplicaStreams,
   Effect.gen(function* () {
     const connect = yield* makeConnect

@@ -2,7 +2,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type HeldRight, type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
-import { Context, Deferred, type Duration, Effect, Either, Exit, Fiber, Layer, Scope } from "effect"
+import { service } from "@atelier/core/platform"
+import { Context, Deferred, type Duration, Effect, Either, Exit, Fiber, Scope } from "effect"
 import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
 import { UpgradeRequired } from "../wire/errors.js"
@@ -77,7 +78,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, FeedRuntime | Scope.Scope>
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = service(
     WebSockets,
     Effect.gen(function* () {
       const { cors, maximumMessage, names, version } = yield* Settings

@@ -1,7 +1,8 @@
 /**
  * The processes of this machine. A process is told apart by its id and when it started, because ids are used again.
  */
-import { Context, Effect, Layer } from "effect"
+import { later, service } from "@atelier/core/platform"
+import { Context, Effect } from "effect"
 import { execFile } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 
@@ -30,29 +31,32 @@ export class ProcessTable extends Context.Tag("@atelier/provisioner/ProcessTable
   }
 >() {
   /** On Linux's `/proc`, else on `ps` (POSIX.1-2024, with the `lstart` that BSD, macOS and Linux add). */
-  static readonly layer = Layer.suspend(() => (existsSync("/proc/self/stat") ? this.layerProcfs : this.layerPs))
+  static readonly layer = later(() => (existsSync("/proc/self/stat") ? this.layerProcfs : this.layerPs))
 
-  static readonly layerProcfs = Layer.sync(this, () => {
-    const boot = read("/proc/sys/kernel/random/boot_id")?.toString().trim() ?? "unknown"
-    const find = (pid: number): RunningProcess | undefined => {
-      const stat = read(`/proc/${pid}/stat`)?.toString()
-      return stat === undefined ? undefined : fromStat(pid, stat, boot)
-    }
-    return ProcessTable.of({
-      all: Effect.sync(() =>
-        readdirSync("/proc").flatMap((name) => {
-          const process = /^\d+$/.test(name) ? find(Number(name)) : undefined
-          return process === undefined ? [] : [process]
-        })
-      ),
-      find: (pid) => Effect.sync(() => find(pid)),
-      hasEnvironment: ({ pid }, variable) =>
-        Effect.sync(() => read(`/proc/${pid}/environ`)?.toString().split("\0").includes(variable) ?? false),
-      isOfThisBoot: ({ started }) => started.startsWith(`${boot}/`)
+  static readonly layerProcfs = service(
+    this,
+    Effect.sync(() => {
+      const boot = read("/proc/sys/kernel/random/boot_id")?.toString().trim() ?? "unknown"
+      const find = (pid: number): RunningProcess | undefined => {
+        const stat = read(`/proc/${pid}/stat`)?.toString()
+        return stat === undefined ? undefined : fromStat(pid, stat, boot)
+      }
+      return ProcessTable.of({
+        all: Effect.sync(() =>
+          readdirSync("/proc").flatMap((name) => {
+            const process = /^\d+$/.test(name) ? find(Number(name)) : undefined
+            return process === undefined ? [] : [process]
+          })
+        ),
+        find: (pid) => Effect.sync(() => find(pid)),
+        hasEnvironment: ({ pid }, variable) =>
+          Effect.sync(() => read(`/proc/${pid}/environ`)?.toString().split("\0").includes(variable) ?? false),
+        isOfThisBoot: ({ started }) => started.startsWith(`${boot}/`)
+      })
     })
-  })
+  )
 
-  static readonly layerPs = Layer.effect(
+  static readonly layerPs = service(
     this,
     Effect.gen(function* () {
       const boot = (yield* output("sysctl", ["-n", "kern.boottime"])).trim() || "unknown"

@@ -1,9 +1,9 @@
 /**
  * The engine whose workspaces are directories and processes of the machine the server runs on. templates-and-provisioning.md §9.
  */
-import { Cryptography, HostOptions, Ids, startedWith } from "@atelier/core/platform"
+import { Cryptography, HostOptions, Ids, service, stacked, startedWith } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { LocalWorkspaces, type LocalWorkspacesOptions } from "./LocalWorkspaces.js"
 import * as LoopbackDialer from "./LoopbackDialer.js"
 import { openLater } from "../engine/openLater.js"
@@ -21,12 +21,12 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
   tellOutages: workspaces.tellOutages
 })
 
-const engines = Layer.effect(
+const engines = service(
   ProvisionerEngines,
   Effect.gen(function* () {
-    return [makeEngine(yield* LocalWorkspaces, yield* Ids)]
+    return [makeEngine(yield* LocalWorkspaces, yield* Effect.provideService(Ids.make, Cryptography, Cryptography.web))]
   })
-).pipe(Layer.provide(Ids.layer), Layer.provide(Cryptography.layerWeb))
+)
 
 export type Options = LocalWorkspacesOptions
 
@@ -57,7 +57,7 @@ const optionsSchema = HostOptions.object<Options>(
  */
 export const layer = (options: Options) =>
   HostOptions.checkedLayer("local", optionsSchema, options, () =>
-    Layer.provideMerge(Layer.merge(engines, LoopbackDialer.layer), LocalWorkspaces.layer(options)).pipe(
+    stacked(LocalWorkspaces.layer(options), engines, LoopbackDialer.layer).pipe(
       startedWith({ option: "local.directory", value: options.directory })
     )
   )

@@ -2,9 +2,9 @@
  * Workspaces as directories of this machine, and their agents as its processes.
  */
 import { DeploymentOptions } from "@atelier/core/deployment"
-import { Background, type Uuid } from "@atelier/core/platform"
+import { Background, service, standingOn, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace, TellOutage } from "@atelier/core/provisioning"
-import { Context, Duration, Effect, Layer, Option, Redacted, type Stream } from "effect"
+import { Context, Duration, Effect, Option, Redacted, type Stream } from "effect"
 import { resolve } from "node:path"
 import type { LaunchError } from "../engine/AgentProcess.js"
 import * as DirectoryOwner from "../engine/DirectoryOwner.js"
@@ -79,8 +79,7 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     readonly markOf: (workspaceId: Uuid.Uuid) => string
   }
 >() {
-  static readonly layer = (options: LocalWorkspacesOptions) =>
-    Layer.scoped(LocalWorkspaces, make(options)).pipe(Layer.provide(ProcessTable.layer))
+  static readonly layer = (options: LocalWorkspacesOptions) => standingOn(service(LocalWorkspaces, make(options)), ProcessTable.layer)
 }
 
 type Failure = DirectoryError | StillRunning | LaunchError

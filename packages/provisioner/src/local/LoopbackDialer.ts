@@ -1,8 +1,8 @@
 /** Reaches what listens beside the agents of this machine: their loopback interface is the server's own. */
 import type { OwnPorts } from "@atelier/agent"
 import { type AgentStream, AgentUnreachable, EngineDialer } from "@atelier/core/network"
-import { Lru } from "@atelier/core/platform"
-import { Effect, Layer, type Scope } from "effect"
+import { Lru, service } from "@atelier/core/platform"
+import { Effect, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
 import { LocalWorkspaces } from "./LocalWorkspaces.js"
 
@@ -57,7 +57,7 @@ export const loopbackStream = (port: number): Effect.Effect<AgentStream, AgentUn
 const knownWorkspaces = 1_000
 
 /** Leads to the workspaces that run in this server's directory, and to no others. */
-export const layer = Layer.effect(
+export const layer = service(
   EngineDialer,
   Effect.map(LocalWorkspaces, ({ isRunning, markOf }) => {
     const known = Lru.make<string, OwnPorts.OwnPorts>(knownWorkspaces)

@@ -1,4 +1,5 @@
-import { Context, Effect, Layer } from "effect"
+import { service } from "../../platform/wiring/Standing.js"
+import { Context, Effect } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
 import type { Forbidden } from "../../platform/Errors.js"
 import { RelayRouter, type RelayTraffic } from "./RelayRouter.js"
@@ -13,14 +14,17 @@ export class Relay extends Context.Tag("@atelier/core/Relay")<
     readonly traffic: Effect.Effect<ReadonlyArray<RelayTraffic>, Forbidden, CurrentActor>
   }
 >() {
-  static readonly layer = Layer.sync(Relay, () => {
-    const router = new RelayRouter()
-    return {
-      router,
-      traffic: Effect.zipRight(
-        Access.authorize("read", AccessObjects.bare("debug_info")),
-        Effect.sync(() => router.traffic())
-      )
-    }
-  })
+  static readonly layer = service(
+    Relay,
+    Effect.sync(() => {
+      const router = new RelayRouter()
+      return {
+        router,
+        traffic: Effect.zipRight(
+          Access.authorize("read", AccessObjects.bare("debug_info")),
+          Effect.sync(() => router.traffic())
+        )
+      }
+    })
+  )
 }

@@ -17,6 +17,7 @@ import {
   Option,
   Scope
 } from "effect"
+import { running } from "../wiring/Standing.js"
 import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
@@ -68,7 +69,7 @@ const patience = GlobalValue.globalValue("@atelier/core/Background/patience", ()
  * Has the work of a program waited for together once its end has begun: as long as for the first that does not end, and a quarter of a second for each further one. A store without
  * an answer keeps many loops from their end, and scopes close one after the other.
  */
-export const sharing = (shared: Patience): Layer.Layer<never> => Layer.scopedDiscard(Effect.locallyScoped(patience, shared))
+export const sharing = (shared: Patience): Layer.Layer<never> => running(Effect.locallyScoped(patience, shared))
 
 const waitFor = <A, E, R>(work: Effect.Effect<A, E, R>, duration: Duration.DurationInput, shared: Patience) =>
   Effect.suspend(() => {

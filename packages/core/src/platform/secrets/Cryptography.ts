@@ -1,7 +1,8 @@
 /**
  * Randomness and hashing. Random values used as secrets come from here, never from `Random`.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
+import { existing } from "../wiring/Standing.js"
 
 const encoder = new TextEncoder()
 
@@ -22,7 +23,7 @@ export class Cryptography extends Context.Tag("@atelier/core/Cryptography")<
   }
 >() {
   /** On the Web Cryptography API that every runtime offers. */
-  static readonly layerWeb = Layer.succeed(Cryptography, {
+  static readonly web: Cryptography["Type"] = {
     randomBytes: (length) => Effect.sync(() => globalThis.crypto.getRandomValues(new Uint8Array(length))),
     sha256: (data) =>
       Effect.map(
@@ -39,7 +40,9 @@ export class Cryptography extends Context.Tag("@atelier/core/Cryptography")<
         )
         return new Uint8Array(bits)
       })
-  })
+  }
+
+  static readonly layerWeb = existing(Cryptography, Cryptography.web)
 }
 
 /** The Web Cryptography types ask for a view on an unshared buffer. */

@@ -1,5 +1,6 @@
 /** How the options that a host writes are described, and refused before anything starts. */
 import { Duration, Either, Layer, ParseResult, Redacted, Schema, SchemaAST } from "effect"
+import { later } from "./Standing.js"
 import { StartError } from "./StartError.js"
 
 /** The annotation of a value that no message shows. */
@@ -192,7 +193,7 @@ export const checkedLayer = <ROut, E, R>(
   given: unknown,
   make: () => Layer.Layer<ROut, E, R>
 ): Layer.Layer<ROut, E | StartError, R> =>
-  Layer.suspend((): Layer.Layer<ROut, E | StartError, R> => {
+  later((): Layer.Layer<ROut, E | StartError, R> => {
     const refusal = refusalOf(place, schema, given)
     return refusal === undefined ? make() : Layer.fail(refusal)
   })

@@ -6,7 +6,7 @@
  * it closes, before what it stands on. Of two services of one build that have the same tag, a later one replaces the earlier for those that are
  * built afterwards.
  */
-import { Context, Deferred, Effect, ExecutionStrategy, Exit, FiberId, Layer, Scope } from "effect"
+import { type Cause, Context, Deferred, Effect, ExecutionStrategy, Exit, FiberId, identity, Layer, Scope } from "effect"
 import type { YieldWrap } from "effect/Utils"
 
 type AnyLayer = Layer.Layer<never, unknown, unknown>
@@ -21,17 +21,23 @@ type Steps<A> = Generator<YieldWrap<Effect.Effect<unknown, unknown, unknown>>, A
 type Provided = ReadonlyMap<string, unknown>
 
 interface ServicePlan {
-  readonly key: string
   readonly make: Effect.Effect<unknown, unknown, unknown>
+  readonly provided: (made: unknown) => Provided
 }
 
 interface LayersPlan {
   readonly before: ReadonlyArray<AnyLayer>
   readonly provides: ReadonlyArray<AnyLayer>
+  readonly joined?: undefined | ((contexts: ReadonlyArray<Context.Context<never>>) => Context.Context<never>)
+}
+
+interface LaterPlan {
+  readonly layer: () => AnyLayer
+  readonly failure: (cause: Cause.Cause<unknown>) => Cause.Cause<unknown>
 }
 
 /** How a layer of this module is made. */
-type Plan = ServicePlan | LayersPlan
+type Plan = ServicePlan | LayersPlan | LaterPlan
 
 const plans = new WeakMap<AnyLayer, Plan>()
 
@@ -95,7 +101,7 @@ const build = (root: AnyLayer) =>
       return provided
     }
 
-    function* one(layer: AnyLayer, { key, make }: ServicePlan): Steps<Provided> {
+    function* one(layer: AnyLayer, plan: ServicePlan): Steps<Provided> {
       // Made before the look: another fiber may run at each step, so none may come between the look and the entry
       const own = yield* Scope.make()
       const present = parts.get(layer)
@@ -105,17 +111,35 @@ const build = (root: AnyLayer) =>
       open = [layer, part]
       yield* releaseLater(layer, part)
       services.set(Scope.Scope.key, own)
-      const provided: Provided = new Map([[key, yield* make]])
+      const provided = plan.provided(yield* plan.make)
       services.set(Scope.Scope.key, scope)
       open = undefined
       Deferred.unsafeDone(part.provided, Exit.succeed(provided))
       return provided
     }
 
-    function* several({ before, provides }: LayersPlan): Steps<Provided> {
+    function* several({ before, joined, provides }: LayersPlan): Steps<Provided> {
       for (const each of before) yield* provide(each)
+      if (joined !== undefined) {
+        const contexts: Array<Context.Context<never>> = []
+        for (const each of provides) contexts.push(Context.unsafeMake(new Map(yield* provide(each))))
+        return joined(contexts).unsafeMap
+      }
       const provided = new Map<string, unknown>()
       for (const each of provides) for (const [key, service] of yield* provide(each)) provided.set(key, service)
+      return provided
+    }
+
+    const later = ({ failure, layer }: LaterPlan) =>
+      Effect.mapErrorCause(
+        Effect.gen(() => provide(layer())),
+        failure
+      )
+
+    function* planned(layer: AnyLayer, plan: Plan): Steps<Provided> {
+      if ("make" in plan) return yield* one(layer, plan)
+      if ("provides" in plan) return yield* several(plan)
+      const provided: Provided = yield* later(plan) as Effect.Effect<Provided, unknown>
       return provided
     }
 
@@ -123,7 +147,7 @@ const build = (root: AnyLayer) =>
     function* provide(layer: AnyLayer): Steps<Provided> {
       const plan = plans.get(layer)
       if (plan === undefined) return add((yield* Layer.buildWithMemoMap(layer, memoMap, scope)).unsafeMap)
-      const provided = known.get(layer) ?? ("make" in plan ? yield* one(layer, plan) : yield* several(plan))
+      const provided = known.get(layer) ?? (yield* planned(layer, plan))
       known.set(layer, provided)
       return add(provided)
     }
@@ -145,7 +169,7 @@ const build = (root: AnyLayer) =>
   })
 
 /** The types of what a plan provides are lost while it is built. */
-const planned = (plan: Plan): never => {
+const layerOf = (plan: Plan): never => {
   const layer: AnyLayer = Layer.scopedContext(Effect.suspend(() => build(layer)))
   plans.set(layer, plan)
   return layer as never
@@ -155,13 +179,42 @@ const planned = (plan: Plan): never => {
 export const service = <I, S, E, R>(
   tag: Context.Tag<I, S>,
   make: Effect.Effect<NoInfer<S>, E, R>
-): Layer.Layer<I, E, Exclude<R, Scope.Scope>> => planned({ key: tag.key, make })
+): Layer.Layer<I, E, Exclude<R, Scope.Scope>> => layerOf({ make, provided: (made) => new Map([[tag.key, made]]) })
+
+/** Returns the layer of a service that is already made. */
+export const existing = <I, S>(tag: Context.Tag<I, S>, made: NoInfer<S>): Layer.Layer<I> => service(tag, Effect.succeed(made))
+
+/** Returns the layer of the services of a context. What it acquires is released with its layer. */
+export const services = <A, E, R>(make: Effect.Effect<Context.Context<A>, E, R>): Layer.Layer<A, E, Exclude<R, Scope.Scope>> =>
+  layerOf({ make, provided: (made) => (made as Context.Context<A>).unsafeMap })
+
+/** Returns a layer that runs an effect and provides nothing. What it acquires is released with its layer. */
+export const running = <A, E, R>(effect: Effect.Effect<A, E, R>): Layer.Layer<never, E, Exclude<R, Scope.Scope>> =>
+  layerOf({ make: effect, provided: () => new Map() })
+
+/** Returns a layer that is made when it is first built. */
+export const later = <A, E, R>(make: () => Layer.Layer<A, E, R>): Layer.Layer<A, E, R> => {
+  let made: Layer.Layer<A, E, R> | undefined
+  return layerOf({ layer: () => (made ??= make()), failure: identity })
+}
+
+/** Returns a layer that fails for another cause than the given one. */
+export const failingWith = <A, E, R, E2>(
+  layer: Layer.Layer<A, E, R>,
+  failure: (cause: Cause.Cause<E>) => Cause.Cause<E2>
+): Layer.Layer<A, E2, R> => layerOf({ layer: () => layer, failure: failure as LaterPlan["failure"] })
+
+/** Returns one layer of several of the same kind, which are built in their order. `joined` decides what they provide together. */
+export const joining = <A, B, E, R>(
+  layers: ReadonlyArray<Layer.Layer<A, E, R>>,
+  joined: (contexts: ReadonlyArray<Context.Context<A>>) => Context.Context<B>
+): Layer.Layer<B, E, R> => layerOf({ before: [], provides: layers, joined: joined as unknown as LayersPlan["joined"] })
 
 /** Returns a service's layer with the layers of the services that it stands on. */
 export const standingOn = <A, E, R, const Layers extends ReadonlyArray<AnyLayer>>(
   self: Layer.Layer<A, E, R>,
   ...layers: Layers
-): Layer.Layer<A, E | ErrorOf<Layers>, ContextOf<Layers> | Exclude<R, SuccessOf<Layers>>> => planned({ before: layers, provides: [self] })
+): Layer.Layer<A, E | ErrorOf<Layers>, ContextOf<Layers> | Exclude<R, SuccessOf<Layers>>> => layerOf({ before: layers, provides: [self] })
 
 /** What layers need from outside if each may use what those before it provide. */
 type OpenOf<Layers extends ReadonlyArray<AnyLayer>, Known = never> = Layers extends readonly [
@@ -174,9 +227,9 @@ type OpenOf<Layers extends ReadonlyArray<AnyLayer>, Known = never> = Layers exte
 /** Returns one layer of several. Each may stand on those before it. */
 export const stacked = <const Layers extends ReadonlyArray<AnyLayer>>(
   ...layers: Layers
-): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, OpenOf<Layers>> => planned({ before: [], provides: layers })
+): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, OpenOf<Layers>> => layerOf({ before: [], provides: layers })
 
 /** Returns one layer of several that do not stand on each other. They are built in their order. */
 export const together = <const Layers extends ReadonlyArray<AnyLayer>>(
   ...layers: Layers
-): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, ContextOf<Layers>> => planned({ before: [], provides: layers })
+): Layer.Layer<SuccessOf<Layers>, ErrorOf<Layers>, ContextOf<Layers>> => layerOf({ before: [], provides: layers })

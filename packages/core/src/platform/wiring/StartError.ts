@@ -1,4 +1,5 @@
-import { Cause, Data, Layer, Runtime } from "effect"
+import { Cause, Data, type Layer, Runtime } from "effect"
+import { failingWith } from "./Standing.js"
 
 interface Refused {
   /** The option as the host names it, such as `accessUrl` or `storage.filename`. */
@@ -32,9 +33,9 @@ export const reasonOf = (error: unknown): string => {
 export const startedWith =
   ({ option, value }: Pick<Refused, "option" | "value">) =>
   <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, StartError, R> =>
-    Layer.catchAllCause(layer, (cause) => {
-      if (Cause.isInterruptedOnly(cause)) return Layer.failCause(Cause.stripFailures(cause))
+    failingWith(layer, (cause) => {
+      if (Cause.isInterruptedOnly(cause)) return Cause.stripFailures(cause)
       const error = Cause.squash(cause)
-      if (error instanceof StartError) return Layer.fail(error)
-      return Layer.fail(new StartError({ option, ...(value === undefined ? {} : { value }), reason: reasonOf(error), cause: error }))
+      if (error instanceof StartError) return Cause.fail(error)
+      return Cause.fail(new StartError({ option, ...(value === undefined ? {} : { value }), reason: reasonOf(error), cause: error }))
     })

@@ -1,5 +1,6 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
-import { type Cause, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { running } from "../../platform/wiring/Standing.js"
+import { type Cause, Duration, Effect, Option, Schedule } from "effect"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Replicas } from "../../deployment/Replicas.js"
 import { Organizations } from "../../organizations/Organizations.js"
@@ -191,7 +192,7 @@ const startInterval = Duration.seconds(1)
  * that takes no writes at present, because its disk is full, delays the daemons and not the server.
  */
 export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
-  Layer.scopedDiscard(
+  running(
     Effect.gen(function* () {
       const { provisionerDaemons } = yield* DeploymentOptions
       if (provisionerDaemons > 0) yield* Effect.zipRight(recover, sweep)

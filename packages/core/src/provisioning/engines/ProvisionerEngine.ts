@@ -12,6 +12,7 @@ import type { JobTiming } from "../jobs/JobTiming.js"
 import type { ParameterForm } from "./ParameterForm.js"
 import type { ProvisionedResource } from "./ProvisionedResource.js"
 import type { ExternalAuthRequirement, ParameterValue, ParsedTemplate, Preset, RichParameter, VariableValue } from "./SourceDefinitions.js"
+import { joining } from "../../platform/wiring/Standing.js"
 
 /** One line of a job's log. */
 export interface ProvisionerLog {
@@ -302,13 +303,11 @@ export class ProvisionerEngines extends Context.Tag("@atelier/core/ProvisionerEn
     joined: (built: ReadonlyArray<Context.Context<ProvisionerEngines | S>>) => Context.Context<ProvisionerEngines | S> = (built) =>
       Context.mergeAll(...built)
   ): Layer.Layer<ProvisionerEngines | S, E, R> =>
-    Layer.scopedContext(
-      Effect.gen(function* () {
-        const scope = yield* Effect.scope
-        const memoMap = yield* Layer.CurrentMemoMap
-        const built = yield* Effect.forEach(layers, (layer) => Layer.buildWithMemoMap(layer, memoMap, scope))
-        const engines = built.flatMap((context) => Context.get(context, ProvisionerEngines))
-        return Context.add(joined(built), ProvisionerEngines, engines)
-      })
+    joining(layers, (built) =>
+      Context.add(
+        joined(built),
+        ProvisionerEngines,
+        built.flatMap((context) => Context.get(context, ProvisionerEngines))
+      )
     )
 }

@@ -1,5 +1,5 @@
-import { service, standingOn, together } from "@atelier/core/platform"
-import { Context, Deferred, Effect, Exit, FiberId, Layer, Scope } from "effect"
+import { existing, joining, later, running, service, services, stacked, standingOn, startedWith, together } from "@atelier/core/platform"
+import { Context, Deferred, Effect, Exit, FiberId, FiberRef, Layer, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 
 class Base extends Context.Tag("test/Base")<Base, { readonly number: number }>() {}
@@ -197,5 +197,62 @@ describe("layers of services", () => {
     const answer = await Effect.runPromise(Effect.provide(Effect.all([First, Second]), together(ofItsOwn(First), ofItsOwn(Second))))
     expect(answer).toEqual([1, 2])
     expect(events.toSorted()).toEqual(["base", "base", "base released", "base released"])
+  })
+
+  it("runs an effect between the services before and after it, until the layer is released", async () => {
+    const { base, events, left } = example()
+    const step = running(
+      Effect.acquireRelease(
+        Effect.map(Base, ({ number }) => events.push(`ran on ${number}`)),
+        () => Effect.sync(() => events.push("run released"))
+      )
+    )
+    await Effect.runPromise(Effect.provide(Left, stacked(base, step, left)))
+    expect(events).toEqual(["base", "ran on 1", "left", "left released", "run released", "base released"])
+  })
+
+  it("keeps what a running effect sets for the fibers of the program until the layer is released", async () => {
+    const setting = FiberRef.unsafeMake("unset")
+    const layer = standingOn(service(Base, Effect.as(FiberRef.get(setting), { number: 1 })), running(Effect.locallyScoped(setting, "set")))
+    const [inside, after] = await Effect.runPromise(
+      Effect.all([Effect.provide(Effect.zipRight(Base, FiberRef.get(setting)), layer), FiberRef.get(setting)])
+    )
+    expect([inside, after]).toEqual(["set", "unset"])
+  })
+
+  it("provides the services of a context, and those that several layers join", async () => {
+    const number = (value: number) => services(Effect.succeed(Context.make(Base, { number: value })))
+    const sum = joining([number(1), number(2), existing(Base, { number: 3 })], (contexts) =>
+      Context.make(Base, { number: contexts.reduce((total, context) => total + Context.get(context, Base).number, 0) })
+    )
+    expect(await Effect.runPromise(Effect.provide(Base, sum))).toEqual({ number: 6 })
+  })
+
+  it("makes a later layer once, when it is first built", async () => {
+    let made = 0
+    const { left } = example()
+    const layer = later(() => {
+      made += 1
+      return left
+    })
+    expect(made).toBe(0)
+    const answer = Effect.provide(Left, layer)
+    expect(await Effect.runPromise(Effect.all([answer, answer]))).toEqual([{ base: 1 }, { base: 2 }])
+    expect(made).toBe(1)
+  })
+
+  it("tells the option whose layer fails to every build that waits for it, and releases what was acquired", async () => {
+    const failing = await Effect.runPromise(Deferred.make<never, Error>())
+    const { base, events, left } = example()
+    const broken = service(Right, Effect.zipRight(Base, Deferred.await(failing)))
+    const layer = startedWith({ option: "storage.url" })(stacked(base, left, broken))
+    const build = Effect.either(Effect.scoped(Layer.build(layer)))
+    const outcomes = await Effect.runPromise(
+      Effect.all([build, build, Deferred.fail(failing, new Error("no answer"))], { concurrency: "unbounded" })
+    )
+    expect(
+      outcomes.slice(0, 2).map((outcome) => (typeof outcome === "object" && outcome._tag === "Left" ? outcome.left.message : ""))
+    ).toEqual(["storage.url: no answer", "storage.url: no answer"])
+    expect(events.filter((event) => event === "base").length).toBe(events.filter((event) => event === "base released").length)
   })
 })

@@ -1,7 +1,7 @@
 /** The endpoint middlewares of `contract/authentication.ts`: they judge what the pipeline found out about the credential. */
-import { Forbidden, Unauthenticated } from "@atelier/core/platform"
+import { Forbidden, existing, service, together, Unauthenticated } from "@atelier/core/platform"
 import type { Actor } from "@atelier/core/access"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgentAuthenticated } from "../../contract/authentication.js"
 import { AgentCredentials } from "./Credentials.js"
 import { CurrentRequest, type RequestInfo } from "../request/CurrentRequest.js"
@@ -36,18 +36,18 @@ const asAgent = (agents: AgentCredentials["Type"]): Effect.Effect<Actor, Unauthe
   })
 
 /** For endpoints of users. */
-export const layerUsers = Layer.mergeAll(
-  Layer.succeed(Authenticated, asUser),
-  Layer.succeed(
+export const layerUsers = together(
+  existing(Authenticated, asUser),
+  existing(
     OptionallyAuthenticated,
     Effect.map(CurrentRequest, ({ user }) => (user?._tag === "Right" ? Option.some(user.right) : Option.none()))
   )
 )
 
 /** For endpoints of agents too. */
-export const layerAgents = Layer.mergeAll(
-  Layer.effect(AgentAuthenticated, Effect.map(AgentCredentials, asAgent)),
-  Layer.effect(
+export const layerAgents = together(
+  service(AgentAuthenticated, Effect.map(AgentCredentials, asAgent)),
+  service(
     UserOrAgentAuthenticated,
     Effect.map(AgentCredentials, (agents) => Effect.flatMap(CurrentRequest, ({ user }) => (user === undefined ? asAgent(agents) : asUser)))
   )

@@ -4,7 +4,7 @@ import { AgentSessions } from "@atelier/core/agents"
 import { Sessions } from "@atelier/core/identity"
 import { type Forbidden, service, Unauthenticated } from "@atelier/core/platform"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import { ProofOfPossession } from "./proofOfPossession.js"
 
 /** A request with a proof of possession. */
@@ -64,5 +64,5 @@ export class AgentCredentials extends Context.Tag("@atelier/http/AgentCredential
   }
 >() {
   /** Tokens of the agents that the service itself has stored. */
-  static readonly layer = Layer.effect(AgentCredentials, AgentSessions)
+  static readonly layer = service(AgentCredentials, AgentSessions)
 }

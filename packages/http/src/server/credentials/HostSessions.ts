@@ -2,8 +2,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Actor, CallInfo } from "@atelier/core/access"
 import { HostIdentity, HostLogins } from "@atelier/core/identity"
-import { Forbidden, Unauthenticated } from "@atelier/core/platform"
-import { Context, Effect, Either, Layer, ParseResult, Schema } from "effect"
+import { Forbidden, service, Unauthenticated } from "@atelier/core/platform"
+import { Context, Effect, Either, ParseResult, Schema } from "effect"
 import type { RequestInfo } from "../request/CurrentRequest.js"
 import { isCrossOrigin } from "./Csrf.js"
 import type { HttpSettings } from "../request/Settings.js"
@@ -58,7 +58,7 @@ export class HostSessions extends Context.Reference<HostSessions>()("@atelier/ht
   defaultValue: (): HostSessionsService | undefined => undefined
 }) {
   static readonly layer = (authenticate: Authenticate, settings: Pick<HttpSettings, "accessUrl" | "cors">) =>
-    Layer.effect(
+    service(
       HostSessions,
       Effect.map(HostLogins, (logins): HostSessionsService => {
         const ask = (request: HostRequest): Effect.Effect<HostIdentity | null> =>

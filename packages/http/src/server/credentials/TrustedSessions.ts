@@ -2,8 +2,8 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { Actor, CallInfo } from "@atelier/core/access"
 import { TrustedUsers } from "@atelier/core/identity"
-import type { Forbidden, Unauthenticated } from "@atelier/core/platform"
-import { Context, Effect, Layer } from "effect"
+import { type Forbidden, service, type Unauthenticated } from "@atelier/core/platform"
+import { Context, Effect } from "effect"
 import { trustedCallerOf } from "./TrustedCaller.js"
 
 /** Returns the actor of a request that the embedding program makes; undefined for all others. */
@@ -19,7 +19,7 @@ const renewed = (actor: Actor): Effect.Effect<Actor, Unauthenticated | Forbidden
 export class TrustedSessions extends Context.Reference<TrustedSessions>()("@atelier/http/TrustedSessions", {
   defaultValue: (): Trusting => () => undefined
 }) {
-  static readonly layer = Layer.effect(
+  static readonly layer = service(
     TrustedSessions,
     Effect.map(TrustedUsers, ({ actorOf }): Trusting => (request, call) => {
       const caller = trustedCallerOf(request)

@@ -1,5 +1,5 @@
-import { type Bagged, Bag } from "@atelier/core/platform"
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Bag, type Bagged, service } from "@atelier/core/platform"
+import { Context, Deferred, Effect } from "effect"
 
 interface Listener extends Bagged {
   readonly listen: () => void
@@ -22,7 +22,7 @@ export class Draining extends Context.Tag("@atelier/http/Draining")<
     readonly onBegin: (listener: () => void) => () => void
   }
 >() {
-  static readonly layer = Layer.effect(
+  static readonly layer = service(
     Draining,
     Effect.map(Deferred.make<void>(), (deferred) => {
       let isLeaving = false

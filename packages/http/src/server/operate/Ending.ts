@@ -1,5 +1,5 @@
 /** How far the end of a service has come, for the log line of one that does not come to its end. */
-import { Background } from "@atelier/core/platform"
+import { Background, running } from "@atelier/core/platform"
 import { Duration, Effect, Layer, type ManagedRuntime, type Scope } from "effect"
 
 /** What the end waits for, in its order. */
@@ -39,7 +39,7 @@ export const make = (): Ending => {
 }
 
 /** Notes a step as soon as all layers that are built upon this one have ended. */
-export const layer = (ending: Ending, step: Step): Layer.Layer<never> => Layer.scopedDiscard(ending.comesTo(step))
+export const layer = (ending: Ending, step: Step): Layer.Layer<never> => running(ending.comesTo(step))
 
 /** Ends a runtime. After the duration, its unfinished work is left to itself, and a log line names the step. */
 export const endWithin = <R, E>(runtime: ManagedRuntime.ManagedRuntime<R, E>, { step }: Ending, duration: Duration.Duration) =>

@@ -1,5 +1,5 @@
-import { type StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
-import { type Cause, Clock, Context, Effect, Layer, Option } from "effect"
+import { service, type StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
+import { type Cause, Clock, Context, Effect, Option } from "effect"
 import { InternalError, StorageFull, Unavailable } from "../../wire/errors.js"
 
 /** Milliseconds without a failure after which the next one is news again. */
@@ -55,5 +55,5 @@ const make = Effect.sync(() => {
 
 /** Failures of the store that are not the service's, as requests meet them. */
 export class StoreFaults extends Context.Tag("@atelier/http/StoreFaults")<StoreFaults, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(StoreFaults, make)
+  static readonly layer = service(StoreFaults, make)
 }

@@ -1,6 +1,7 @@
 /** Limits how often a caller asks for a path. identity.md §1.8. */
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Context, Effect, Layer } from "effect"
+import { service } from "@atelier/core/platform"
+import { Context, Effect } from "effect"
 import { TooManyRequests } from "../../wire/errors.js"
 import type { Quota, RequestInfo } from "./CurrentRequest.js"
 import { refuseAt } from "../codec/respond.js"
@@ -46,7 +47,7 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
 >() {
   /** Counts in this process's memory. */
   static readonly layer = (options: Options) =>
-    Layer.effect(
+    service(
       RateLimiter,
       Effect.map(Effect.clock, (clock) => {
         const off = (limit: number) => options.disableAll || limit <= 0
