@@ -1,4 +1,5 @@
 /** The announcements of administrators, above every screen. */
+import { Markdown } from "../ui/text/Markdown.js"
 import { useAppearance } from "./session.js"
 
 const isColour = (value: string | undefined): value is string => value !== undefined && /^#[0-9a-f]{6}$/i.test(value)
@@ -15,16 +16,16 @@ const textOn = (colour: string): string => {
 export const Banners = () => {
   const appearance = useAppearance()
   const banners = (appearance?.announcement_banners ?? []).filter(
-    ({ enabled, message }) => enabled && message !== undefined && message !== ""
+    ({ enabled, message }) => enabled && message !== undefined && message.trim() !== ""
   )
-  return banners.map(({ background_color, message }, index) => (
+  return banners.map(({ background_color, message = "" }, index) => (
     <div
       key={index}
       className="banner"
       role="status"
       style={isColour(background_color) ? { background: background_color, color: textOn(background_color) } : undefined}
     >
-      {message}
+      <Markdown text={message} fallback={message} />
     </div>
   ))
 }
