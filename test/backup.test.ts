@@ -189,7 +189,7 @@ layer(Layer.empty, { excludeTestServices: true })((it) => {
       const { place } = yield* postgres.running
       yield* Postgres.backup({ url: place, to: from })
       const refusal = (url: string, path = from) => Effect.map(Effect.flip(Postgres.restore({ url, from: path })), ({ reason }) => reason)
-      expect(yield* refusal(place)).toBe("the database is not empty")
+      expect(yield* refusal(place)).toBe("the database is not empty: name an empty one")
 
       const url = yield* freshDatabaseUrl
       const copy = gunzipSync(yield* Effect.promise(() => readFile(from))).toString()
@@ -200,6 +200,9 @@ layer(Layer.empty, { excludeTestServices: true })((it) => {
           path
         )
       }
+      const other = join(folder, "changed")
+      yield* Effect.promise(() => writeFile(other, "SQLite format 3"))
+      expect(yield* refusal(url, other)).toBe("is no backup of a PostgreSQL database")
       expect(yield* refusal(url, yield* changed(copy.slice(0, -20)))).toBe("ends too early")
       expect(yield* refusal(url, yield* changed(copy.replace('{"end":true}\n', "")))).toBe("ends too early")
       expect(yield* refusal(url, yield* changed("{}\n"))).toBe("is damaged")

@@ -266,7 +266,7 @@ const restoreFrom = (next: Effect.Effect<Line, StartError>, refused: (reason: st
       Effect.gen(function* () {
         yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-        if ((yield* tables).length > 0) return yield* Effect.fail("the database is not empty")
+        if ((yield* tables).length > 0) return yield* Effect.fail("the database is not empty: name an empty one")
         yield* migrateTo(head.migration)
         if ((yield* versionOf) !== head.migration) return yield* refused("is of a newer version of Atelier")
         const names = (yield* tables).map(({ table }) => table)
@@ -295,6 +295,9 @@ async function* linesOf(content: AsyncIterable<string>): AsyncGenerator<string, 
   }
 }
 
+/** Whether a file does not begin as a compressed one does. */
+const isOtherFormat = (error: unknown): boolean => error instanceof Error && error.message === "incorrect header check"
+
 /**
  * Fills an empty database with a backup, in one transaction. Fails with `StartError` for a database that has tables, and for a backup that is damaged or of a newer version; the
  * database then stays empty. The next server brings the data up to date.
@@ -311,7 +314,10 @@ export const restore = ({ from, url }: RestoreOptions): Effect.Effect<Version, S
     (content) => {
       const lines = linesOf(content.setEncoding("utf8"))
       const decode = Schema.decodeUnknown(Line)
-      const next = Effect.tryPromise(() => lines.next()).pipe(
+      const next = Effect.tryPromise({
+        try: () => lines.next(),
+        catch: (error) => (isOtherFormat(error) ? "is no backup of a PostgreSQL database" : error)
+      }).pipe(
         Effect.flatMap(({ done, value }) =>
           done === true ? Effect.fail("ends too early") : Effect.orElseFail(decode(value), () => "is damaged")
         ),
