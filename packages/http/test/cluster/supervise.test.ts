@@ -435,7 +435,7 @@ it("a process whose address is taken ends what it has started", async () => {
   `
   expect(await run(script)).toStrictEqual({
     code: 1,
-    output: `The server could not start: --http-address "127.0.0.1:PORT": bind EADDRINUSE 127.0.0.1:PORT\ntruefalse`,
+    output: `The server could not start: --http-address "127.0.0.1:PORT": another program listens there: end it, or give another address\ntruefalse`,
     errors: ""
   })
 })
