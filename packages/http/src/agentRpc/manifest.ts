@@ -1,5 +1,5 @@
 import { type AgentMessages } from "@atelier/agent-protocol"
-import type { AgentManifest, AgentScript, AppHealth, BuildApp } from "@atelier/core/agents"
+import type { AgentManifest, AppHealth, ManifestApp, ManifestScript } from "@atelier/core/agents"
 import type { RelayMaps } from "@atelier/core/network"
 import { type Effect, Redacted } from "effect"
 import { relayMapMessage } from "./relayMapMessage.js"
@@ -20,7 +20,7 @@ const healths = {
   unhealthy: "UNHEALTHY"
 } as const satisfies Record<AppHealth, AgentMessages.AppHealth>
 
-const appMessage = (app: BuildApp) => ({
+const appMessage = (app: ManifestApp) => ({
   id: bytesOf(app.id),
   url: app.url,
   external: app.external,
@@ -35,7 +35,7 @@ const appMessage = (app: BuildApp) => ({
   hidden: app.hidden
 })
 
-const scriptMessage = (script: AgentScript) => ({
+const scriptMessage = (script: ManifestScript) => ({
   id: bytesOf(script.id),
   log_source_id: bytesOf(script.log_source_id),
   log_path: script.log_path,
@@ -50,7 +50,7 @@ const scriptMessage = (script: AgentScript) => ({
 
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
 export const manifestMessage = (
-  { agent, devcontainers, git_auth_configs, metadata, secrets, workspace }: AgentManifest,
+  { agent, apps, devcontainers, git_auth_configs, metadata, scripts, secrets, workspace }: AgentManifest,
   { derp_force_websockets, derp_map, disable_direct_connections }: Effect.Effect.Success<RelayMaps["Type"]["connectionInfo"]>
 ): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
@@ -65,8 +65,8 @@ export const manifestMessage = (
   derp_map: relayMapMessage(derp_map),
   derp_force_websockets,
   disable_direct_connections,
-  scripts: agent.scripts.map(scriptMessage),
-  apps: agent.apps.map(appMessage),
+  scripts: scripts.map(scriptMessage),
+  apps: apps.map(appMessage),
   metadata: metadata.map((item) => ({
     key: item.key,
     display_name: item.display_name,

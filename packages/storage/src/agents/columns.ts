@@ -120,6 +120,8 @@ export const script = {
 
 export const lastRun = { exit_code: nullable(number), status: nullable(text<ScriptStatus>()) }
 
+export const devcontainer = { id: uuid, name: text(), workspace_folder: text(), config_path: text(), subagent_id: nullable(uuid) }
+
 export const logSource = { workspace_agent_id: uuid, id: uuid, created_at: timestamp, display_name: text(), icon: text() }
 
 export const log = { id: number, created_at: timestamp, output: text(), level: text<LogLevel>(), source_id: uuid }

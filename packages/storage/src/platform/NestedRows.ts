@@ -33,6 +33,36 @@ const keptRecords = 2 ** 20
 
 const neverInJson = "0001-01-01T00:00:00.000Z"
 
+const rowsBy = <A>(
+  sql: Statements,
+  columns: Columns,
+  aliasOf: (column: string) => string,
+  read: (values: ReadonlyArray<unknown>) => A
+): NestedRows<A> => {
+  const expressionsBy = (of: (expression: string, column: Column<unknown>) => string): string =>
+    Object.entries(columns)
+      .map(([name, column]) => of(`${aliasOf(name)}.${name}`, column))
+      .join(", ")
+  const list = sql.dialect({
+    sqlite: () => sql.literal(`json_group_array(json_array(${expressionsBy((expression) => expression)}))`),
+    postgres: () => sql.literal(`coalesce(json_agg(json_build_array(${expressionsBy(postgresExpression)})), '[]')`)
+  })
+  return { select: (from) => sql`(SELECT ${list} ${from})`, read: (value) => parseRows(value).map(read) }
+}
+
+const reading = <const C extends Columns>(columns: C): ((values: ReadonlyArray<unknown>) => RecordOf<C>) => {
+  const entries: ReadonlyArray<readonly [string, Column<unknown>]> = Object.entries(columns)
+  return (values) => {
+    const record: Record<string, unknown> = {}
+    for (const [index, [name, column]] of entries.entries()) {
+      const value = values[index]
+      record[name] = column.read(column.type === "timestamp" && value === neverInJson ? Timestamp.never : value)
+    }
+    // Built key by key from `columns`, which the type is computed from
+    return record as RecordOf<C>
+  }
+}
+
 /**
  * The columns of rows, of tables by their aliases. Columns may not hold bytes, nor instants of microseconds. A row that is as the last one with the same `id` is read to the same
  * record.
@@ -42,26 +72,15 @@ export const nestedRows = <const C extends Columns & { readonly id: Column<strin
   columns: C,
   aliasOf: (column: string) => string
 ): NestedRows<RecordOf<C>> => {
-  const entries: ReadonlyArray<readonly [string, Column<unknown>]> = Object.entries(columns)
-  const place = entries.findIndex(([name]) => name === "id")
+  const place = Object.keys(columns).indexOf("id")
   const records = Remembered.make<RecordOf<C>>(keptRecords)
-  const recordOf = (values: ReadonlyArray<unknown>): RecordOf<C> => {
-    const record: Record<string, unknown> = {}
-    for (const [index, [name, column]] of entries.entries()) {
-      const value = values[index]
-      record[name] = column.read(column.type === "timestamp" && value === neverInJson ? Timestamp.never : value)
-    }
-    // Built key by key from `columns`, which the type is computed from
-    return record as RecordOf<C>
-  }
-  const expressionsBy = (of: (expression: string, column: Column<unknown>) => string): string =>
-    entries.map(([name, column]) => of(`${aliasOf(name)}.${name}`, column)).join(", ")
-  const list = sql.dialect({
-    sqlite: () => sql.literal(`json_group_array(json_array(${expressionsBy((expression) => expression)}))`),
-    postgres: () => sql.literal(`coalesce(json_agg(json_build_array(${expressionsBy(postgresExpression)})), '[]')`)
-  })
-  return {
-    select: (from) => sql`(SELECT ${list} ${from})`,
-    read: (value) => parseRows(value).map((values) => records.get(String(values[place]), values, () => recordOf(values)))
-  }
+  const recordOf = reading(columns)
+  return rowsBy(sql, columns, aliasOf, (values) => records.get(String(values[place]), values, () => recordOf(values)))
 }
+
+/** The same for rows that are seldom read again. None is kept. */
+export const passingRows = <const C extends Columns>(
+  sql: Statements,
+  columns: C,
+  aliasOf: (column: string) => string
+): NestedRows<RecordOf<C>> => rowsBy(sql, columns, aliasOf, reading(columns))

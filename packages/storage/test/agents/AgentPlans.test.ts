@@ -38,6 +38,7 @@ layer(agentServices(sqlite))("what is asked about agents", (it) => {
           metadata.update([{ workspace_agent_id: id, key: "x", value: "", error: "", collected_at: now }]),
           resources.ofJobs([first.build.job_id]),
           resources.ofAgent(id),
+          resources.manifestOf(id),
           resources.deleteAgents(workspace.id, null)
         ])
       )

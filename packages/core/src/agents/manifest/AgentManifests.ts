@@ -7,24 +7,17 @@ import { type DeliveredSecret, SecretValues } from "../../identity/secrets/Secre
 import { Conflict, NotFound, type Forbidden } from "../../platform/Errors.js"
 import { type Channel, channelsOf, type Delivery, EventBus, listen } from "../../platform/events/EventBus.js"
 import { Uuid } from "../../platform/texts/Uuid.js"
-import type { AgentMetadata } from "../metadata/AgentMetadata.js"
-import { AgentMetadataRepository } from "../metadata/AgentMetadataRepository.js"
 import { AgentRepository } from "../AgentRepository.js"
 import { type AgentWorkspace, reportingObject } from "../AgentWorkspace.js"
-import type { TemplateDevcontainer } from "./Devcontainer.js"
-import { assembleAgents, type BuildAgent } from "../resources/BuildResource.js"
+import { inManifestOrder, type ManifestParts } from "./ManifestParts.js"
 import { BuildResourceRepository } from "../resources/BuildResourceRepository.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import * as Traced from "../../platform/wiring/Traced.js"
 import type { CurrentActor } from "../../access/actors/Actor.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
-export interface AgentManifest {
+export interface AgentManifest extends ManifestParts {
   readonly workspace: AgentWorkspace
-  readonly agent: BuildAgent
-  readonly metadata: ReadonlyArray<AgentMetadata>
-  /** Those that the template gives the agent. */
-  readonly devcontainers: ReadonlyArray<TemplateDevcontainer>
   /** Those of the workspace's owner. */
   readonly secrets: ReadonlyArray<DeliveredSecret>
   /** The number of configured providers that give tokens for git. */
@@ -67,7 +60,6 @@ export interface AgentManifestsService {
 const make = Effect.gen(function* () {
   const agents = yield* AgentRepository
   const resources = yield* BuildResourceRepository
-  const metadata = yield* AgentMetadataRepository
   const secrets = yield* SecretValues
   const bus = yield* EventBus
   const git_auth_configs = (yield* ExternalAuthClients).filter(({ provider }) => isGit(provider)).length
@@ -75,13 +67,16 @@ const make = Effect.gen(function* () {
   return {
     of: Traced.fn("AgentManifests.of")(function* (workspace: AgentWorkspace) {
       yield* Access.authorize("read", reportingObject(workspace))
-      const [agent] = assembleAgents(yield* resources.ofAgent(workspace.agent_id))
-      if (agent === undefined) return yield* new NotFound({ resource: "workspace_agent" })
+      const found = yield* resources.manifestOf(workspace.agent_id)
+      if (Option.isNone(found)) return yield* new NotFound({ resource: "workspace_agent" })
+      const { agent, apps, devcontainers, metadata, scripts } = inManifestOrder(found.value)
       const manifest: AgentManifest = {
         workspace,
         agent,
-        metadata: yield* metadata.ofAgent(workspace.agent_id),
-        devcontainers: yield* resources.devcontainersOf(workspace.agent_id),
+        apps,
+        scripts,
+        metadata,
+        devcontainers,
         secrets: yield* secrets.ofAgent(workspace.owner_id),
         git_auth_configs
       }

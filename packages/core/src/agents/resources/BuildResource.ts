@@ -5,6 +5,7 @@ import type { WorkspaceAgent } from "../WorkspaceAgent.js"
 import type { AppStatus, WorkspaceApp } from "../apps/WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 import * as Remembered from "../../platform/collections/Remembered.js"
+import { appOrder, by, type Compare, oldestFirst } from "./order.js"
 
 /** An app with what was reported of it, newest first. */
 export interface BuildApp extends WorkspaceApp {
@@ -35,23 +36,6 @@ export interface AgentParts {
   readonly log_sources: ReadonlyArray<AgentLogSource>
 }
 
-type Compare<A> = (left: A, right: A) => number
-
-const by = <A>(...keys: ReadonlyArray<(value: A) => string | number>): Compare<A> => {
-  return (left, right) => {
-    for (const key of keys) {
-      const [a, b] = [key(left), key(right)]
-      if (a !== b) return a < b ? -1 : 1
-    }
-    return 0
-  }
-}
-
-const appOrder: Compare<WorkspaceApp> = by(
-  (app) => app.display_order,
-  (app) => app.display_name,
-  (app) => app.slug
-)
 const agentOrder: Compare<WorkspaceAgent> = by(
   (agent) => agent.display_order,
   (agent) => agent.name
@@ -65,12 +49,6 @@ const newestFirst: Compare<AppStatus> = (left, right) =>
     (status) => status.created_at,
     (status) => status.id
   )(right, left)
-/** Parts of a build are made in one instant: their ids, which count up, tell their order. */
-const oldestFirst: Compare<{ readonly created_at: string; readonly id: string }> = by(
-  (part) => part.created_at,
-  (part) => part.id
-)
-
 const grouped = <A>(rows: ReadonlyArray<A>, key: (row: A) => string, order: Compare<A>): ((id: string) => ReadonlyArray<A>) => {
   const groups = new Map<string, Array<A>>()
   for (const row of rows) {

@@ -14,6 +14,7 @@ import type {
 import type { ScriptTimingView } from "../manifest/AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { TemplateDevcontainer } from "../manifest/Devcontainer.js"
+import type { ManifestParts } from "../manifest/ManifestParts.js"
 import type { WorkspaceAgent } from "../WorkspaceAgent.js"
 import type { WorkspaceApp } from "../apps/WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
@@ -129,8 +130,8 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly resealToken: SealedColumn["reseal"]
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>
-    /** The dev containers that the template gives an agent, in their order. */
-    readonly devcontainersOf: (agentId: Uuid) => Effect.Effect<ReadonlyArray<TemplateDevcontainer>>
+    /** What the manifest of an agent is made of, in any order and in one statement: thousands of agents ask for theirs after the start of a server. */
+    readonly manifestOf: (agentId: Uuid) => Effect.Effect<Option.Option<ManifestParts>>
     /** Marks the agents of a workspace's builds as deleted, and forgets their tokens; those of one job are spared. */
     readonly deleteAgents: (workspaceId: Uuid, exceptJobId: Uuid | null) => Effect.Effect<void>
   }

@@ -2,17 +2,16 @@ import { BuildResourceRepository, type ScriptStage, type ScriptStatus, type Stor
 import { service } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { dialectOf } from "../../platform/Dialect.js"
-import { boolean, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
+import { boolean, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, first, run } from "../../platform/Statement.js"
 import { Statements } from "../../platform/Statements.js"
+import { manifestReading } from "./ManifestReading.js"
 import { resourceInsertion } from "./ResourceInsertion.js"
 import { resourceReading } from "./ResourceReading.js"
 import { sealedToken } from "./SealedToken.js"
 import { subAgents } from "./SubAgents.js"
 
 const platformRow = row({ operating_system: text(), architecture: text() })
-
-const devcontainer = row({ id: uuid, name: text(), workspace_folder: text(), config_path: text(), subagent_id: nullable(uuid) })
 
 const instanceRow = row({ name: text(), is_latest: boolean })
 
@@ -41,6 +40,7 @@ export const layer = service(
     return BuildResourceRepository.of({
       ...resourceInsertion(sql),
       ...resourceReading(sql),
+      ...manifestReading(sql),
       ...subAgents(sql),
       scriptTimings: (jobId, limit) =>
         all(
@@ -83,12 +83,6 @@ export const layer = service(
         applied(
           sql`UPDATE workspace_agents SET sealed_token_key_id = ${to.key_id}, sealed_token = ${to.ciphertext}
             WHERE id = ${id} AND sealed_token_key_id = ${from.key_id} AND sealed_token = ${from.ciphertext} RETURNING id`
-        ),
-      devcontainersOf: (agentId) =>
-        all(
-          devcontainer,
-          sql`SELECT id, name, workspace_folder, config_path, subagent_id FROM workspace_agent_devcontainers
-            WHERE workspace_agent_id = ${agentId} ORDER BY id`
         ),
       deleteAgents: (workspaceId, exceptJobId) =>
         run(

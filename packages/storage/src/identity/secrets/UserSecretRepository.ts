@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { accessCondition } from "../../platform/AccessPredicate.js"
 import { dialectOf, locking } from "../../platform/Dialect.js"
 import { boolean, bytes, number, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { all, applied, first, run, runUnique } from "../../platform/Statement.js"
+import { all, applied, first, prepared, run, runUnique } from "../../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { Statements } from "../../platform/Statements.js"
 
@@ -53,6 +53,13 @@ export const layer = service(
       file_path_hash
     })
 
+    const delivered = prepared(
+      sql,
+      "uuid",
+      sql`SELECT ${values}, s.env_name, s.file_path FROM user_secrets s
+        WHERE s.user_id = ${""} AND s.enabled = ${sql.literal(String(dialect.boolean(true)))} ORDER BY s.name`
+    )
+
     return UserSecretRepository.of({
       lock: (userId) => applied(sql`SELECT id FROM users WHERE id = ${userId} AND NOT deleted ${forUpdate}`),
       insert: (record, { ciphertext, key_id }, filePathHash) =>
@@ -80,12 +87,7 @@ export const layer = service(
       setValue: (id, { ciphertext, key_id }) =>
         run(sql`UPDATE user_secrets SET value_key_id = ${key_id}, value = ${ciphertext} WHERE id = ${id}`),
       delete: (id) => applied(sql`DELETE FROM user_secrets WHERE id = ${id} RETURNING id`),
-      delivered: (userId) =>
-        all(
-          (from) => ({ ...sealed(from), ...target(from) }),
-          sql`SELECT ${values}, s.env_name, s.file_path FROM user_secrets s
-            WHERE s.user_id = ${userId} AND s.enabled = ${dialect.boolean(true)} ORDER BY s.name`
-        ),
+      delivered: (userId) => all((from) => ({ ...sealed(from), ...target(from) }), delivered(userId)),
       sealedOtherwise: (keyId, after, limit) =>
         all(
           sealed,

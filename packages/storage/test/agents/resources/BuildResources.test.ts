@@ -1,10 +1,18 @@
-import { AppReports, AgentRepository, AgentSessions, assembleAgents, BuildResourceRepository, BuildResources } from "@atelier/core/agents"
+import {
+  AppReports,
+  AgentRepository,
+  AgentSessions,
+  assembleAgents,
+  BuildResourceRepository,
+  BuildResources,
+  inManifestOrder
+} from "@atelier/core/agents"
 import { Access } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
 import { databases } from "../../../../../test/store/databases.js"
-import { anAgent, anApp, aResource } from "../../../../../test/records/resources.js"
+import { aDevcontainer, anAgent, anApp, aResource } from "../../../../../test/records/resources.js"
 import { aBuild, aWorkspace } from "../../../../../test/records/agentWorkspaces.js"
 import { placesOf } from "../../../../../test/store/schema.js"
 import { statementsOf } from "../../../../../test/store/statements.js"
@@ -91,6 +99,63 @@ for (const [name, database] of databases) {
         expect((yield* statementsOf(resources.ofJobs(jobs))).statements).toHaveLength(1)
         expect((yield* statementsOf(resources.ofJobs([]))).statements).toHaveLength(0)
         expect([...(yield* resources.ofJobs(others)).keys()].toSorted()).toStrictEqual(others.toSorted())
+      })
+    )
+
+    it.effect("make the manifest of each agent, by one statement", () =>
+      Effect.gen(function* () {
+        const { manifestOf } = yield* BuildResourceRepository
+        const container = aDevcontainer({ name: "site", workspace_folder: "/site" })
+        const collected = { key: "load", display_name: "Load", script: "uptime", interval: 10, timeout: 1 }
+        const { agents } = yield* aBuild(yield* aWorkspace(), {
+          resources: [
+            aResource({
+              agents: [
+                anAgent({ name: "bare" }),
+                anAgent({
+                  name: "full",
+                  directory: "/home",
+                  motd_file: "/etc/motd",
+                  environment_variables: { KEY: "value" },
+                  apps: [anApp({ slug: "second", order: 2 }), anApp({ slug: "first", order: 1 })],
+                  metadata: [
+                    { ...collected, key: "b", order: 1 },
+                    { ...collected, key: "c", order: 0 },
+                    { ...collected, key: "a", order: 1 }
+                  ],
+                  devcontainers: [container]
+                })
+              ]
+            })
+          ]
+        })
+        const idOf = (name: string): Uuid.Uuid => agents.find((agent) => agent.name === name)?.id ?? Uuid.nil
+        const { statements, value } = yield* statementsOf(manifestOf(idOf("full")))
+        expect(statements).toHaveLength(1)
+        const full = inManifestOrder(Option.getOrThrow(value))
+        expect(full.agent).toStrictEqual({
+          id: idOf("full"),
+          parent_id: null,
+          name: "full",
+          directory: "/home",
+          motd_file: "/etc/motd",
+          environment_variables: { KEY: "value" }
+        })
+        expect(full.apps.map(({ slug }) => slug)).toStrictEqual(["first", "second"])
+        expect(full.scripts.map(({ display_name }) => display_name)).toStrictEqual(["Dev Container (site)"])
+        expect(full.metadata.map(({ interval, key, script }) => [key, script, interval])).toStrictEqual([
+          ["c", "uptime", 10],
+          ["a", "uptime", 10],
+          ["b", "uptime", 10]
+        ])
+        expect(full.devcontainers).toMatchObject([{ name: "site", workspace_folder: "/site", subagent_id: null }])
+        // Those that are asked for at the same time do not get each other's
+        const both = yield* Effect.forEach(["bare", "full"], (name) => manifestOf(idOf(name)), { concurrency: 2 })
+        expect(both.map((parts) => Option.map(parts, ({ agent, apps }) => [agent.name, apps.length]))).toStrictEqual([
+          Option.some(["bare", 0]),
+          Option.some(["full", 2])
+        ])
+        expect(yield* manifestOf(uuid())).toStrictEqual(Option.none())
       })
     )
 
