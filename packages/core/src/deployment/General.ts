@@ -33,8 +33,11 @@ export interface GeneralService {
 const make = Effect.gen(function* () {
   const configuration = yield* DeploymentConfiguration
   const { experiments, sshConfigOptions, sshHostnamePrefix, workspaceHostnameSuffix } = yield* DeploymentOptions
+  let kept: ReturnType<typeof report> | undefined
+  // Made with its first reader, as a start has none
+  const reported = () => (kept ??= report(configuration))
   return {
-    configuration: Effect.as(Access.authorize("read", AccessObjects.bare("deployment_config")), report(configuration)),
+    configuration: Effect.map(Access.authorize("read", AccessObjects.bare("deployment_config")), reported),
     ssh: {
       hostname_prefix: sshHostnamePrefix,
       hostname_suffix: workspaceHostnameSuffix,
