@@ -2,18 +2,17 @@
 // All connect within the longest pause of an agent whose server was killed, fetch their manifests, and try again as agents do. Meanwhile a user asks who it is, in a
 // process of its own, and renames itself. Prints when the agents were connected, the server's processor time, and how long the user waited. Exits with 1 if a call of the user
 // failed.
-import { AgentService, DrpcClient, Session } from "@atelier/agent-protocol"
-import { Effect, Logger } from "effect"
+import { Effect } from "effect"
 import { fork } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Backoff from "../../packages/agent/dist/connection/Backoff.js"
-import { connect, emptyTraffic } from "../../packages/agent/dist/connection/WebSocketTransport.js"
 import { percentile } from "../bench/compare.mjs"
 import { makeDatabases } from "../bench/databases.mjs"
 import { startDeployment } from "../bench/deployment.mjs"
 import { idOf, runningOf } from "../bench/seed.mjs"
+import { attempt } from "./plainAgent.mjs"
 
 const { values } = parseArgs({ options: { agents: { type: "string", default: "2000" }, postgres: { type: "boolean", default: false } } })
 const agents = Number(values.agents)
@@ -30,34 +29,17 @@ const connected = []
 const refused = new Map()
 
 /** An agent that tries until it is connected, and stays so. */
-const anAgent = (port, index, begun) =>
-  Effect.gen(function* () {
-    yield* Effect.sleep(Math.random() * spread)
-    for (let tries = { ...Backoff.first, lostAt: Date.now() }; ; tries = Backoff.next(tries)) {
-      let asked = 0
-      yield* Effect.gen(function* () {
-        const transport = yield* connect({
-          url: new URL(`ws://127.0.0.1:${port}/api/v2/workspaceagents/me/rpc?version=2.0&role=agent`),
-          headers: { "Service-Session-Token": idOf("agentToken", runningOf(index)) },
-          traffic: emptyTraffic()
-        })
-        const session = yield* Session.make(transport, { role: "client" })
-        yield* DrpcClient.make(AgentService, session).GetManifest({})
-        connected.push(performance.now() - begun)
-        yield* session.closed
-      }).pipe(
-        Effect.scoped,
-        Effect.catchAll((error) => {
-          const name = String(error.status ?? error.message)
-          refused.set(name, (refused.get(name) ?? 0) + 1)
-          if (error.retryAfter !== undefined) asked = Backoff.askedPause(error.retryAfter, Date.now())
-          return Effect.void
-        })
-      )
-      const limit = Backoff.longestPause({ now: Date.now(), launchedAt: undefined, lostAt: tries.lostAt, isHurried: false })
-      yield* Backoff.wait(tries.attempt, limit, asked)
-    }
-  })
+const anAgent = async (port, index, begun) => {
+  await sleep(Math.random() * spread)
+  for (let tries = { ...Backoff.first, lostAt: Date.now() }; ; tries = Backoff.next(tries)) {
+    const { refusal, retryAfter } = await attempt(port, idOf("agentToken", runningOf(index)), () =>
+      connected.push(performance.now() - begun)
+    )
+    refused.set(refusal, (refused.get(refusal) ?? 0) + 1)
+    const limit = Backoff.longestPause({ now: Date.now(), launchedAt: undefined, lostAt: tries.lostAt, isHurried: false })
+    await Effect.runPromise(Backoff.wait(tries.attempt, limit, retryAfter === undefined ? 0 : Backoff.askedPause(retryAfter, Date.now())))
+  }
+}
 
 const databases = await makeDatabases()
 let failed = true
@@ -97,12 +79,13 @@ try {
   await sleep(2_000)
   reads.length = 0
   const before = await deployment.ask("cpu")
+  const ownBefore = process.cpuUsage()
   const begun = performance.now()
-  for (let index = 0; index < agents; index++)
-    Effect.runFork(Effect.provide(anAgent(deployment.port, index, begun), Logger.remove(Logger.defaultLogger)))
+  for (let index = 0; index < agents; index++) void anAgent(deployment.port, index, begun)
   while (connected.length < agents && performance.now() - begun < longest) await sleep(50)
   load.isOver = true
   probe.disconnect()
+  const own = process.cpuUsage(ownBefore)
   const after = await deployment.ask("cpu")
   const processor = (after.user + after.system - before.user - before.system) / 1000
   const shown = (times) =>
@@ -112,7 +95,7 @@ try {
     [
       `${connected.length} of ${agents} agents, ${values.postgres ? "PostgreSQL" : "SQLite"}: connected ${shown(connected)}`,
       `attempts that were refused: ${refused.size === 0 ? "none" : [...refused].map(([name, number]) => `${name} ${number}`).join(", ")}`,
-      `the server's processor time: ${(processor / 1000).toFixed(1)} s, ${(processor / connected.length).toFixed(1)} ms for each agent that connected`,
+      `the server's processor time: ${(processor / 1000).toFixed(1)} s, ${(processor / connected.length).toFixed(1)} ms for each agent that connected; that of all agents: ${((own.user + own.system) / 1e6).toFixed(1)} s`,
       `${reads.length} calls of users/me: ${shown(reads)}`,
       `${writes.length} changes of a name: ${shown(writes)}`,
       `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,
