@@ -1,18 +1,7 @@
 /** The command line, the environment and the YAML file of the standalone server. */
 import { DockerProvisioner } from "@atelier/provisioner-docker"
-import {
-  checked,
-  type Configuration,
-  durationOf,
-  type Flag,
-  isSet,
-  optionName,
-  optionsOf,
-  policyAddition,
-  valueOf,
-  writable
-} from "@atelier/core/deployment"
-import { reasonOf, StartError } from "@atelier/core/platform"
+import { checked, type Configuration, durationOf, type Flag, isSet, optionsOf, valueOf, writable } from "@atelier/core/deployment"
+import { reasonOf } from "@atelier/core/platform"
 import { makeGitHub, namesOf } from "@atelier/http"
 import * as Cluster from "@atelier/http/cluster"
 import { SmtpMailer } from "@atelier/node"
@@ -22,8 +11,10 @@ import { join, resolve } from "node:path"
 import { stringify } from "yaml"
 import { usualDataDirectory } from "./DataDirectory.js"
 import type { OwnFlag } from "./definitions.js"
-import { configurationFrom, definitions, UsageError } from "./Sources.js"
+import { orRefuse } from "./explained.js"
+import { configurationFrom, UsageError } from "./Sources.js"
 import { type Tls, tlsOf } from "./Tls.js"
+import { warningsOf } from "./warnings.js"
 
 export { help } from "./Help.js"
 export { UsageError } from "./Sources.js"
@@ -116,54 +107,6 @@ export interface Options {
   readonly configuration: Configuration
   /** Options that are set and that the product has no use for. */
   readonly warnings: ReadonlyArray<string>
-}
-
-/** The options whose names here do not follow from their names in the library. */
-const named: Readonly<Record<string, string>> = {
-  "storage.filename": "database",
-  "storage.url": "database",
-  "local.directory": "workspaces-directory",
-  "terraform.directory": "terraform-directory",
-  "terraform.controlGroup": "terraform-control-group",
-  "docker.runtimeDirectory": "docker-runtime",
-  "docker.buildTimeout": "docker-build-timeout",
-  "docker.agentUrl": "docker-agent-url",
-  "docker.allowPrivileged": "docker-allow-privileged",
-  "docker.defaults": "docker-default-limits",
-  "docker.maxima": "docker-maximum-limits",
-  "docker.pidsLimit": "docker-pids-limit",
-  "docker.registryConfig": "docker-registry-config",
-  "docker.tlsDirectory": "docker-tls-directory",
-  "email.tls.cert": "email-tls-cert-file"
-}
-
-/** The flags by their names in a program. */
-const flags: ReadonlyMap<string, string> = new Map(Object.keys(definitions).map((flag) => [optionName(flag), flag]))
-
-const withFlag = ({ option, reason, value }: StartError): string => {
-  const name = named[option] ?? flags.get(option.replace(/^options\./, "")) ?? option.replaceAll(".", "-")
-  return new StartError({
-    option: Object.hasOwn(definitions, name) ? `--${name}` : option,
-    reason: reason.replaceAll(/\b[a-z0-9]+[A-Z]\w*/g, (word) => (flags.has(word) ? `--${flags.get(word)}` : word)),
-    ...(value === undefined ? {} : { value })
-  }).message
-}
-
-/** Returns one sentence that says what is wrong with the command line, or with what an option names. */
-export const explained = (error: unknown, failed = "The server could not start"): string => {
-  if (error instanceof UsageError) return `${error.message} (serve --help lists the options)`
-  return `${failed}: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
-}
-
-/** The library's refusals of the command line are shown like the program's own. */
-const refused = (error: unknown): unknown => (error instanceof StartError ? new UsageError(withFlag(error)) : error)
-
-const orRefuse = <A>(make: () => A): A => {
-  try {
-    return make()
-  } catch (error) {
-    throw refused(error)
-  }
 }
 
 const own = (configuration: Configuration, flag: OwnFlag): unknown => configuration.resolved.get(flag)?.value
@@ -318,41 +261,6 @@ const dockerOf = (configuration: Configuration): DockerProvisioner.Options => {
     pull: text("docker-pull"),
     buildTimeout: ownDuration(configuration, "docker-build-timeout")
   }
-}
-
-/** What an operator is told at the start about options that do nothing. */
-/** Options of the address that serves TLS. */
-const servingTls: ReadonlyArray<string> = [
-  "tls-address",
-  "tls-cert-file",
-  "tls-key-file",
-  "tls-client-ca-file",
-  "tls-client-auth",
-  "tls-min-version",
-  "tls-ciphers",
-  "tls-allow-insecure-ciphers",
-  "tls-redirect-http-to-https"
-]
-
-const warningsOf = (configuration: Configuration): ReadonlyArray<string> => {
-  const nameOf = (flag: string) => configuration.resolved.get(flag)?.name ?? flag
-  const set = Object.entries(configuration.definitions).filter(([flag]) => isSet(configuration, flag))
-  const isPlain = !valueOf(configuration, "tls-enable")
-  const ineffective = set.flatMap(([flag, { unused }]) =>
-    unused === true
-      ? `${nameOf(flag)} has no effect in this product`
-      : isPlain && servingTls.includes(flag)
-        ? `${nameOf(flag)} has no effect without --tls-enable`
-        : []
-  )
-  const unreadable = valueOf(configuration, "additional-csp-policy").filter((entry) => policyAddition(entry) === undefined)
-  return [
-    ...ineffective,
-    ...unreadable.map((entry) => `${nameOf("additional-csp-policy")} has no effect for "${entry}", which is no directive with sources`),
-    ...(valueOf(configuration, "provisioner-daemons") < 0
-      ? [`${nameOf("provisioner-daemons")} is negative: no job runs on this server`]
-      : [])
-  ]
 }
 
 const wordOf = (compatibility: string, brand: string): string => {

@@ -1,7 +1,8 @@
 /** Commands of the program that work with the options of `serve`. */
 import { Cause, Runtime } from "effect"
 import { calledAs } from "./called.js"
-import { explained, type Options, parseOptions, UsageError } from "./Options.js"
+import { explained } from "./explained.js"
+import { type Options, parseOptions, UsageError } from "./Options.js"
 import { printed } from "./printed.js"
 
 /** What a command is called with, and what it does. */

@@ -16,7 +16,8 @@ import { availableParallelism, homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { certificate } from "../../../test/outside/mailServer.js"
-import { explained, type Options, parseOptions, UsageError } from "../src/Options.js"
+import { explained } from "../src/explained.js"
+import { type Options, parseOptions, UsageError } from "../src/Options.js"
 
 /** The options, where they are neither help nor YAML. */
 const parsed = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>): Options => {

@@ -107,7 +107,7 @@ it("reset-password sets a password that is strong enough, while no server has th
   expect(await next.stop()).toBe(0)
 })
 
-it("reset-password makes no database where there is none", async () => {
+it("reset-password refuses a database file that does not exist", async () => {
   const place = join(directory, "none.db")
   expect(await ended(["reset-password", "ada", "--database", `sqlite:${place}`], "AnotherSecurePassword!\n")).toStrictEqual({
     code: 1,

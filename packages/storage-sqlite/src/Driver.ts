@@ -12,7 +12,7 @@ export const driverPath = Effect.try(() => createRequire(require.resolve("@effec
   Effect.orElse(() => Effect.try(() => require.resolve("better-sqlite3")))
 )
 
-/** What is used of the driver itself, which has no types. */
+/** The methods of the driver that are called here. The driver has no types. */
 export interface Database {
   readonly prepare: (text: string) => { readonly pluck: () => { readonly get: () => unknown } }
   readonly exec: (text: string) => unknown

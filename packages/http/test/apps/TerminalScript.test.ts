@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)("the page of a terminal whose connec
 
   const away = { code: 1008, reason: "The workspace's agent has lost its connection." }
 
-  it("tries again while the agent of a terminal that the service has ended is away, and says why", async () => {
+  it("says why the service has ended the terminal while it tries again", async () => {
     expect(await isLoadedAgain({ status: 200, headers: ofService, body: pageOf("one") }, away)).toBe(false)
   })
 

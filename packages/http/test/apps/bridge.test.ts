@@ -82,7 +82,7 @@ it("is over with the client", async () => {
   expect(over).toHaveBeenCalledTimes(1)
 })
 
-it("is over at once where the app has gone, or the right has ended, before it begins", async () => {
+it("is over at once if its app or its right is gone before it begins", async () => {
   const gone = await sidesOfABridge()
   gone.app.destroy()
   await once(gone.app, "close")

@@ -211,7 +211,7 @@ describe("layers of services", () => {
     expect(events).toEqual(["base", "ran on 1", "left", "left released", "run released", "base released"])
   })
 
-  it("keeps what a running effect sets for the fibers of the program until the layer is released", async () => {
+  it("keeps what a running effect sets until the layer is released", async () => {
     const setting = FiberRef.unsafeMake("unset")
     const layer = standingOn(service(Base, Effect.as(FiberRef.get(setting), { number: 1 })), running(Effect.locallyScoped(setting, "set")))
     const [inside, after] = await Effect.runPromise(
@@ -241,7 +241,7 @@ describe("layers of services", () => {
     expect(made).toBe(1)
   })
 
-  it("tells the option whose layer fails to every build that waits for it, and releases what was acquired", async () => {
+  it("tells every build that waits which option has failed", async () => {
     const failing = await Effect.runPromise(Deferred.make<never, Error>())
     const { base, events, left } = example()
     const broken = service(Right, Effect.zipRight(Base, Deferred.await(failing)))
