@@ -86,3 +86,17 @@ it("the page on the architecture names code that the files it links to have", ()
   expect(named.filter((one) => !isThere(one))).toStrictEqual([])
   expect(named.length).toBeGreaterThan(15)
 })
+
+it("the lines to install a package ask for the versions of its peers", () => {
+  const wrong = readdirSync(join(root, "packages")).flatMap((name) => {
+    const readme = join(root, "packages", name, "README.md")
+    if (!existsSync(readme)) return []
+    const { peerDependencies = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
+    const words = [...readFileSync(readme, "utf8").matchAll(/^npm install (.*)$/gm)].flatMap(([, line = ""]) => line.split(" "))
+    return words.filter((word) => {
+      const [, peer = "", version = ""] = /^(@?[^@]+)(?:@(.*))?$/.exec(word) ?? []
+      return peer in peerDependencies && !(version !== "" && `${peerDependencies[peer]}.`.startsWith(`^${version}.`))
+    })
+  })
+  expect(wrong).toStrictEqual([])
+})
