@@ -126,7 +126,9 @@ export const consolePages = (options: HostConsole) =>
     return {
       owns: (path) => {
         const own = below(place, path)
-        return own !== undefined && (place.path !== "" || isScreen(own) || fileOf(site, own.slice(1)) !== undefined)
+        // At the root of a host, the addresses of a console that was moved away are the host's pages
+        if (own === undefined) return settings.basePath !== "" && isScreen(path)
+        return place.path !== "" || isScreen(own) || fileOf(site, own.slice(1)) !== undefined
       },
       file: (request, path) => {
         const file = request.method === "GET" || request.method === "HEAD" ? fileBelow(path) : undefined

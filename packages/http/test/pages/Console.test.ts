@@ -287,8 +287,13 @@ describeInterface(
       await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve))
       const { port } = host.address() as AddressInfo
       const textOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`, { headers: ofOwner(server) })).text()
-      for (const path of ["/workspaces", "/desk", "/desk/workspaces", "/dev/workspaces", "/dev/assets/app-1.js"])
+      for (const path of ["/workspaces", "/desk", "/desk/workspaces", "/dev/no/such/page", "/dev/assets/app-1.js"])
         expect([path, await textOf(path)]).toStrictEqual([path, "the host's own"])
+      // Messages link to the mount, wherever the console is
+      for (const path of ["workspaces", "@ada/dev"]) {
+        const { headers, status } = await fetch(`http://127.0.0.1:${port}/dev/${path}`, { headers: ofOwner(server), redirect: "manual" })
+        expect([status, headers.get("location")]).toStrictEqual([303, `/dev/desk/${path}`])
+      }
       for (const path of ["/dev/desk", "/dev/desk/workspaces", "/dev/desk/no/such/page"])
         expect([path, (await textOf(path)).includes("app-1.js")]).toStrictEqual([path, true])
       await new Promise((resolve) => host.close(resolve))
