@@ -6,6 +6,7 @@ import { engineFindings } from "./doctor/engines.js"
 import type { Check, Finding } from "./doctor/Finding.js"
 import { diskFindings, runtimeFindings } from "./doctor/machine.js"
 import { invariantFindings } from "./doctor/invariants.js"
+import { keyFindings } from "./doctor/keys.js"
 import { mailFindings } from "./doctor/mail.js"
 import { onDatabase } from "./onDatabase.js"
 import { printed } from "./printed.js"
@@ -22,6 +23,7 @@ const checks: Readonly<Record<string, Check>> = {
   runtime: runtimeFindings,
   disk: diskFindings,
   database: databaseFindings,
+  keys: keyFindings,
   "access URL": addressFindings,
   wildcard: wildcardFindings,
   engines: engineFindings,
@@ -55,7 +57,7 @@ export const run = (words: ReadonlyArray<string>): Promise<number> =>
     words.filter((word) => word !== deep),
     {
       usage: "doctor [--deep]",
-      help: "Checks runtime, disk, database, clock, addresses, engines and mail, and names what to do for each fault. With --deep, it also reads the rows of the database, and checks that they agree with each other. It changes nothing. Exit code 1 if there is an error.",
+      help: "Checks runtime, disk, database, encryption keys, clock, addresses, engines and mail, and names what to do for each fault. With --deep, it also reads the rows of the database, and checks that they agree with each other. It changes nothing. Exit code 1 if there is an error.",
       run: async (options) => {
         const findings = await Promise.all([
           ...Object.entries(checks).map(async ([name, check]) => [name, await found(check(options))] as const),

@@ -143,6 +143,21 @@ it.each([
   await call("POST", `${first.url}/api/v2/users/me/secrets`, { name: "s", env_name: "S", value: "a" }, session_token)
   expect((await ended(["reencrypt", ...withKeys(`${next},${old}`)])).code).toBe(besideServer)
   expect(await first.stop()).toBe(0)
+  const missingKey = /which (?:this server does not have|is not given)/
+  expect((await ended(["doctor", ...withKeys(`${next},${old}`)])).out).toMatch(/ok +keys +stored secrets open with the given keys\n/)
+  const lacking = await ended(["doctor", "--database", database])
+  expect(lacking).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/error +keys +stored secrets are encrypted with the key [\da-f]{16}, which is not given\n +→ /)
+  })
+  const [, id] = /the key ([\da-f]{16}),/.exec(lacking.out) ?? []
+  const without = await start("")
+  await expect.poll(() => without.log).toContain(`encrypted with the key ${id}, which this server does not have`)
+  const health = await fetch(`${without.url}/api/v2/debug/health`, { headers: { "service-session-token": session_token } })
+  expect(await health.json()).toMatchObject({
+    database: { severity: "warning", warnings: expect.arrayContaining([{ code: "EDB03", message: expect.stringMatching(missingKey) }]) }
+  })
+  expect(await without.stop()).toBe(0)
 
   expect(await ended(["reencrypt", "--database", database])).toMatchObject({
     code: 2,

@@ -1,4 +1,5 @@
 import { DeploymentValues } from "@atelier/core/deployment"
+import { ProcessGroup } from "@atelier/core/insights"
 import { Cryptography, Encryption, service, StartError, Undecipherable } from "@atelier/core/platform"
 import { Effect, type Layer, Option } from "effect"
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto"
@@ -34,8 +35,8 @@ export const parseKey = (text: string): EncryptionKey => {
   return keyOf(bytes)
 }
 
-/** Where the key of a deployment that is given none is kept. */
-const storedKey = "encryption_key"
+/** Where the key of a deployment that is given none is kept, among the values of the deployment. */
+export const storedKey = "encryption_key"
 
 /**
  * AES-256-GCM. The first key encrypts, all of them decrypt. A deployment that is given no key makes one and keeps it in its store; what was
@@ -48,9 +49,13 @@ export const layer = (keys: ReadonlyArray<EncryptionKey> = []): Layer.Layer<Encr
       const values = yield* DeploymentValues
       const cryptography = yield* Cryptography
 
+      const group = yield* ProcessGroup
+
       const makeStored = Effect.gen(function* () {
         const fresh = Buffer.from(yield* cryptography.randomBytes(keyLength)).toString("base64")
-        yield* Effect.logInfo("no encryption key is given: the one in use is kept in the store, beside what it encrypts")
+        // The first of several processes says it for all of them
+        if ((group?.number ?? 1) === 1)
+          yield* Effect.logInfo("no encryption key is given: the one in use is kept in the store, beside what it encrypts")
         return parseKey(yield* values.getOrInsert(storedKey, fresh))
       })
       const current = keys[0] ?? (yield* makeStored)
@@ -60,13 +65,10 @@ export const layer = (keys: ReadonlyArray<EncryptionKey> = []): Layer.Layer<Encr
       const keyOfId = (id: string) =>
         Effect.gen(function* () {
           const key = known.get(id)
-          if (key !== undefined) return key
-          const stored = Option.map(yield* values.get(storedKey), parseKey)
-          if (Option.isNone(stored) || stored.value.id !== id) {
-            return yield* new Undecipherable({ key_id: id, reason: "unknown key" })
-          }
-          known.set(id, stored.value)
-          return stored.value
+          if (key !== undefined) return Option.some(key)
+          const stored = Option.filter(Option.map(yield* values.get(storedKey), parseKey), (one) => one.id === id)
+          if (Option.isSome(stored)) known.set(id, stored.value)
+          return stored
         })
 
       return Encryption.of({
@@ -79,8 +81,11 @@ export const layer = (keys: ReadonlyArray<EncryptionKey> = []): Layer.Layer<Encr
             return { key_id: current.id, ciphertext: new Uint8Array(ciphertext) }
           }),
         open: ({ ciphertext, key_id }, place) =>
-          Effect.flatMap(keyOfId(key_id), ({ key }) =>
-            Effect.try({
+          Effect.gen(function* () {
+            const found = yield* keyOfId(key_id)
+            if (Option.isNone(found)) return yield* new Undecipherable({ key_id, reason: "unknown key" })
+            const { key } = found.value
+            return yield* Effect.try({
               try: () => {
                 const nonce = ciphertext.subarray(0, nonceLength)
                 const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
@@ -91,7 +96,8 @@ export const layer = (keys: ReadonlyArray<EncryptionKey> = []): Layer.Layer<Encr
               },
               catch: () => new Undecipherable({ key_id, reason: "not authentic" })
             })
-          )
+          }),
+        has: (keyId) => Effect.map(keyOfId(keyId), Option.isSome)
       })
     })
   )

@@ -51,7 +51,8 @@ export const portsOf = (chance: Chance, mails: Array<SentMail>) =>
       Encryption.of({
         keyId: "simulated",
         seal: (plaintext) => Effect.succeed({ key_id: "simulated", ciphertext: plaintext }),
-        open: ({ ciphertext }) => Effect.succeed(ciphertext)
+        open: ({ ciphertext }) => Effect.succeed(ciphertext),
+        has: (keyId) => Effect.succeed(keyId === "simulated")
       })
     ),
     Context.add(

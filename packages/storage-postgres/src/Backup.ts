@@ -66,7 +66,11 @@ const connected = <A>(
 
 /** Returns the rows that break an invariant. Servers may use the database at the same time. Reads only. */
 export const check = ({ url }: Pick<BackupOptions, "url">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
-  connected({ url }, Effect.zipRight(versionOf, violationsIn))
+  read({ url }, violationsIn)
+
+/** Runs an effect with the statements of a database. Servers may use it at the same time. Fails with `StartError` for a database of a newer version. */
+export const read = <A>({ url }: Pick<BackupOptions, "url">, effect: Effect.Effect<A, unknown, Statements>): Effect.Effect<A, StartError> =>
+  connected({ url }, Effect.zipRight(versionOf, effect))
 
 interface StoredTable {
   readonly table: string

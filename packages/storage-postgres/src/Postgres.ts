@@ -10,7 +10,7 @@ import { layer as locks } from "./Locks.js"
 import { makePool, makeReads, makeWrites } from "./Pool.js"
 import { over } from "./PostgresStatements.js"
 
-export { backup, type Backup, type BackupOptions, check, restore, type RestoreOptions, type Version } from "./Backup.js"
+export { backup, type Backup, type BackupOptions, check, read, restore, type RestoreOptions, type Version } from "./Backup.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */

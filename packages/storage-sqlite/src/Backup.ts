@@ -108,7 +108,17 @@ export const backup = ({ filename, to }: BackupOptions): Effect.Effect<Backup, S
 
 /** Returns the rows that break an invariant. A server may use the database at the same time. Reads only. */
 export const check = ({ filename }: Pick<BackupOptions, "filename">): Effect.Effect<ReadonlyArray<Violation>, StartError> =>
-  Effect.zipRight(versionOf, violationsIn).pipe(
+  read({ filename }, violationsIn)
+
+/**
+ * Runs an effect with the statements of a database that this version has migrated. A server may use the database at the same time. It cannot write. Fails with
+ * `StartError` for a database of a newer version.
+ */
+export const read = <A>(
+  { filename }: Pick<BackupOptions, "filename">,
+  effect: Effect.Effect<A, unknown, Statements>
+): Effect.Effect<A, StartError> =>
+  Effect.zipRight(versionOf, effect).pipe(
     Effect.provide(
       Layer.provide(
         Layer.effect(Statements, Effect.map(SqlClient.SqlClient, clientStatements)),

@@ -20,7 +20,7 @@ import { forServers, owned } from "./FileOwner.js"
 import { type Watch, watchOf } from "./Watch.js"
 import { clientOf } from "./WriteAheadLog.js"
 
-export { backup, type Backup, type BackupOptions, check, restore, type RestoreOptions, type Version } from "./Backup.js"
+export { backup, type Backup, type BackupOptions, check, read, restore, type RestoreOptions, type Version } from "./Backup.js"
 
 export interface Options {
   /**

@@ -54,6 +54,7 @@ export const layer = stacked(migrations, repositories) satisfies Layer.Layer<Exc
 
 /** For copies of a store: the schema of a migration, the record of those that were applied, and the last one. */
 export { latest as latestMigration, migrateTo, table as migrationsTable, versionOf } from "./Migrations.js"
+export { encryptionKeyIds } from "./deployment/cryptoKeys/EncryptionKeyIds.js"
 export { plannedAnew } from "./platform/Contains.js"
 export { sharedWrite, withItem } from "./platform/Statement.js"
 export { unavailabilityOf } from "./platform/Unavailability.js"

@@ -17,7 +17,8 @@ it.effect("the report tells after five seconds that the database does not answer
       values: { get: () => unanswered, put: unasked, getOrInsert: unasked },
       repository: new Proxy({} as never, { get: unasked }),
       probes: Context.get(Context.empty(), HealthProbes),
-      proxies: new Proxy({} as never, { get: unasked })
+      proxies: new Proxy({} as never, { get: unasked }),
+      missing: Effect.sync(unasked)
     })
     const checking = yield* Effect.fork(checkDatabase)
     yield* TestClock.adjust("5 seconds")

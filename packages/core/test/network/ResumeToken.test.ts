@@ -13,7 +13,8 @@ const [peer, holder, stranger] = [1, 2, 3].map((index) => Uuid.Uuid.make(`000000
 const encryption = Layer.succeed(Encryption, {
   keyId: "key",
   seal: (plain) => Effect.succeed({ key_id: "key", ciphertext: plain }),
-  open: ({ ciphertext }) => Effect.succeed(ciphertext)
+  open: ({ ciphertext }) => Effect.succeed(ciphertext),
+  has: (keyId) => Effect.succeed(keyId === "key")
 })
 
 layer(encryption)("a resume token", (it) => {

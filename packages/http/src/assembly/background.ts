@@ -1,6 +1,6 @@
 /** What runs beside the requests of a service. */
 import { workers } from "@atelier/core"
-import { Replicas } from "@atelier/core/deployment"
+import { Replicas, warnOfMissingKeys } from "@atelier/core/deployment"
 import { Organizations } from "@atelier/core/organizations"
 import { embeddedDaemons } from "@atelier/core/provisioning"
 import { Clock, type Duration, Effect, Layer } from "effect"
@@ -26,4 +26,5 @@ export const startBackground = Effect.gen(function* () {
   // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
   yield* Effect.all(workers, { discard: true })
+  yield* warnOfMissingKeys
 })

@@ -67,6 +67,8 @@ export class CryptoKeyRepository extends Context.Tag("@atelier/core/CryptoKeyRep
     readonly wipe: (now: Timestamp.Timestamp) => Effect.Effect<void>
     readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
     readonly reseal: SealedColumn["reseal"]
+    /** The ids of the encryption keys that the newest and the oldest values of each table need. */
+    readonly encryptionKeyIds: Effect.Effect<ReadonlyArray<string>>
   }
 >() {}
 

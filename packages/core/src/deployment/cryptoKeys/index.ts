@@ -1,2 +1,3 @@
 export * from "./CryptoKey.js"
 export * from "./CryptoKeys.js"
+export * from "./missingKeys.js"

@@ -1,5 +1,6 @@
 /** The checks of a health report, and one run of all of them. deployment.md §9. */
 import { Cause, Duration, Effect } from "effect"
+import { missingKeys } from "../../deployment/cryptoKeys/missingKeys.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
@@ -48,7 +49,14 @@ export const healthChecks = Effect.gen(function* () {
 
   const { checkAccessUrl, checkWebSocket } = reachChecks({ accessUrl, reach, probes })
 
-  const { checkDatabase, checkDaemons, checkProxies } = partChecks({ healthCheckThresholdDatabase, values, repository, probes, proxies })
+  const { checkDatabase, checkDaemons, checkProxies } = partChecks({
+    healthCheckThresholdDatabase,
+    missing: yield* missingKeys,
+    values,
+    repository,
+    probes,
+    proxies
+  })
 
   return (credential: string | undefined) =>
     Effect.gen(function* () {

@@ -1,4 +1,5 @@
 import { Duration, Effect, Exit } from "effect"
+import { missingKeyText } from "../../deployment/cryptoKeys/missingKeys.js"
 import type { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import type { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import type { WorkspaceProxies } from "../../deployment/proxies/WorkspaceProxies.js"
@@ -22,10 +23,12 @@ interface Needs extends Pick<DeploymentOptions["Type"], "healthCheckThresholdDat
   readonly repository: MetricsRepository["Type"]
   readonly probes: HealthProbes["Type"]
   readonly proxies: WorkspaceProxies["Type"]
+  /** The ids of encryption keys that stored values need and this process does not have. */
+  readonly missing: Effect.Effect<ReadonlyArray<string>>
 }
 
 /** Whether the store, the daemons and the proxies work. */
-export const partChecks = ({ healthCheckThresholdDatabase, values, repository, probes, proxies }: Needs) => {
+export const partChecks = ({ healthCheckThresholdDatabase, missing, values, repository, probes, proxies }: Needs) => {
   const checkDatabase = Effect.gen(function* () {
     const threshold = Duration.toMillis(healthCheckThresholdDatabase)
     const found = (outcome: Outcome, reachable: boolean, latency: number) => ({
@@ -43,8 +46,15 @@ export const partChecks = ({ healthCheckThresholdDatabase, values, repository, p
     if (Exit.isFailure(all)) return found(failed("EDB01", "The database does not answer."), false, 0)
     const latency = all.value.toSorted((one, other) => one - other)[Math.floor(pings / 2)] ?? 0
     const isSlow = latency >= threshold
+    const keys = yield* Background.leftAfter(checkTimeout)(missing).pipe(
+      Effect.flatten,
+      Effect.orElseSucceed(() => [])
+    )
     return found(
-      well(isSlow ? [{ code: "EDB02", message: `The median latency of the database is ${spanText(latency)}.` }] : []),
+      well([
+        ...(isSlow ? [{ code: "EDB02", message: `The median latency of the database is ${spanText(latency)}.` }] : []),
+        ...keys.map((id) => ({ code: "EDB03", message: missingKeyText(id) }))
+      ]),
       true,
       latency
     )

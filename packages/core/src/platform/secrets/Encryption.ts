@@ -26,5 +26,7 @@ export class Encryption extends Context.Tag("@atelier/core/Encryption")<
     readonly seal: (plaintext: Uint8Array, place: string) => Effect.Effect<Sealed>
     /** The value that was sealed for this place with any of the keys. */
     readonly open: (sealed: Sealed, place: string) => Effect.Effect<Uint8Array, Undecipherable>
+    /** Whether the process has the key with an id. */
+    readonly has: (keyId: string) => Effect.Effect<boolean>
   }
 >() {}

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { bytes, columnList, nullable, number, row, text, timestamp, uuid } from "../../platform/Row.js"
 import { all, applied, run } from "../../platform/Statement.js"
 import { Statements } from "../../platform/Statements.js"
+import { encryptionKeyIds } from "./EncryptionKeyIds.js"
 
 const columns = {
   id: uuid,
@@ -51,7 +52,8 @@ export const layer = service(
         applied(
           sql`UPDATE crypto_keys SET secret_key_id = ${to.key_id}, secret = ${to.ciphertext}
             WHERE id = ${id} AND secret_key_id = ${from.key_id} AND secret = ${from.ciphertext} RETURNING id`
-        )
+        ),
+      encryptionKeyIds: Effect.provideService(encryptionKeyIds, Statements, sql)
     })
   })
 )
