@@ -386,6 +386,17 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect((await service.run(["templates", "init", folder])).stderr).toContain("--from: is missing.")
       expect(await succeed("templates", "init", folder, "--from", "shell")).toBe("")
       expect(await readdir(folder)).toContain("template.yaml")
+      const unnamed = join(service.directory, "no_name")
+      await succeed("templates", "init", unnamed, "--from", "shell")
+      for (const words of [[], ["new"]]) {
+        // The log of the import would come first
+        expect(await service.run(["templates", "push", ...words, "-d", unnamed])).toMatchObject({
+          code: 2,
+          stderr: expect.stringMatching(
+            /^Error: "(?:no_name", the folder's name,|new") cannot be the name of a template\.\nTo do: a name has/
+          )
+        })
+      }
       const pushed = await service.runProgram(["templates", "push", "-m", "first"], { cwd: folder })
       expect(pushed).toMatchObject({ code: 0, stderr: expect.stringContaining("Created the template small") })
       const again = await service.run(["templates", "push", "small", "-d", folder, "--name", "second", "-qo", "json"])
@@ -494,6 +505,10 @@ describe.each(isThorough ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as 
       expect(await succeed("schedule", "box", "--start", "CRON_TZ=UTC 0 9 * * 1-5", "--stop-after", "8h")).toMatch(
         /Starts +CRON_TZ=UTC[^]*8h after a start/
       )
+      expect(await service.run(["schedule", "box", "--stop-after", "7h"])).toMatchObject({
+        code: 0,
+        stderr: "--stop-after counts from the next start on. box runs now: --extend sets its next stop.\n"
+      })
       expect(await succeed("schedule", "box", "--start", "none", "--stop-after", "none")).toMatch(/Starts +by hand\nStops +by hand/)
       await succeed("favorite", "box")
       await succeed("favorite", "box", "--remove")

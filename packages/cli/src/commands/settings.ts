@@ -9,7 +9,7 @@ export const settings: ReadonlyArray<Command | Group> = [
     args: workspace,
     flags: {
       start: text("SCHEDULE", 'when it starts, such as "CRON_TZ=Europe/Berlin 0 9 * * 1-5", or none'),
-      stopAfter: text("DURATION", "how long after a start it stops, or none"),
+      stopAfter: text("DURATION", "how long after each start it stops, from the next start on, or none"),
       extend: duration("let it run this long from now")
     },
     run: async (input, session) => (await import("../workspaces/settings.js")).schedule(input, session)

@@ -3,9 +3,10 @@ import { AtelierError, type Client, type Task, type TaskLogsResponse } from "@at
 import * as tasks from "@atelier/client/tasks"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Session } from "../Session.js"
+import { chooseTemplate } from "../templates/chooseTemplate.js"
 import { readAll } from "../terminal/Prompts.js"
 import { ago, logLine } from "../terminal/text.js"
-import { existing, findTemplate } from "../workspaces/find.js"
+import { existing } from "../workspaces/find.js"
 import { usage } from "../Failure.js"
 
 /** Finds a task of the user by its name or id. */
@@ -41,9 +42,8 @@ const textOf = async (given: string | undefined, { ask, stdin }: Session): Promi
 }
 
 export const createTask = async ({ input, name, template }: CreateInput, session: Session): Promise<void> => {
-  if (template === undefined) throw usage("--template: is missing.", `"${session.program} templates list" lists the templates.`)
   const client = await session.client()
-  const { active_version_id } = await findTemplate(client, template, session)
+  const { active_version_id } = await chooseTemplate(client, template, session)
   const body = { template_version_id: active_version_id, input: await textOf(input, session), name }
   const task = await tasks.createTask(client, { user: "me", body }, { signal: session.signal })
   session.out.row(task, task.name)

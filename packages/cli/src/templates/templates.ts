@@ -160,6 +160,18 @@ interface Target {
   readonly organization: string
 }
 
+/** Refuses a name that no template can have, which the service says only after the import. */
+const requireName = (name: string, isOfFolder: boolean, { program }: Session): void => {
+  const isPossible = name.length <= 32 && /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(name) && name !== "new" && name !== "create"
+  if (isPossible) return
+  const rule = "has at most 32 letters, digits and single dashes between them"
+  const message = `"${name}"${isOfFolder ? ", the folder's name," : ""} cannot be the name of a template.`
+  throw usage(
+    message,
+    `a name ${rule}${isOfFolder ? `: give one with "${program} templates push NAME"` : ', and is not "new" or "create"'}.`
+  )
+}
+
 /** The template that a folder is sent to. Names are those of an organization: that of another one is not the same template. */
 const targetOf = async (client: Client, input: PushInput, folder: string, session: Session): Promise<Target> => {
   const [name = "", named] = (input.template ?? basename(folder)).split("/", 2).toReversed()
@@ -186,6 +198,7 @@ export const push = async (input: PushInput, session: Session): Promise<void> =>
   }
   const client = await session.liveClient()
   const { existing, name, organization } = await targetOf(client, input, folder, session)
+  if (existing === undefined) requireName(name, input.template === undefined, session)
   const { hash } = await out.waiting(
     "Sending the template",
     provisioning.uploadFile(client, { contentType: "application/x-tar", body: await bytesOf(folder) }, { signal })

@@ -7,8 +7,9 @@ import { exitCodes, Failure, isAnswerLost, usage } from "../Failure.js"
 import { asFlags } from "../requests/asFlags.js"
 import { patiently } from "../requests/patiently.js"
 import type { Session } from "../Session.js"
+import { chooseTemplate } from "../templates/chooseTemplate.js"
 import { continuing, followBuild, untilReady } from "./builds.js"
-import { findTemplate, findVersion } from "./find.js"
+import { findVersion } from "./find.js"
 import { requireParameters } from "./parameterNames.js"
 import { type ParameterInput, parametersOf, promptedParameters } from "./parameters.js"
 
@@ -21,24 +22,6 @@ interface CreateInput extends ParameterInput {
   readonly deleteAfter: number | undefined
   readonly schedule: string | undefined
   readonly detach: boolean
-}
-
-const templateOf = async (client: Client, { template }: CreateInput, session: Session): Promise<Template> => {
-  if (template !== undefined) return findTemplate(client, template, session)
-  if (!session.ask.canAsk) throw usage("--template: is missing.", `"${session.program} templates list" lists the templates.`)
-  const { listTemplates } = await import("@atelier/client/templates")
-  const all = await listTemplates(client, {}, { signal: session.signal })
-  if (all.length === 0) throw new Failure({ message: "There is no template.", hint: `"${session.program} templates init" begins one.` })
-  const [only] = all
-  if (only !== undefined && all.length === 1) {
-    session.out.say(`The template is ${only.name}, the only one.`)
-    return only
-  }
-  const id = await session.ask.choose(
-    "Template",
-    all.map((each) => ({ name: each.display_name === "" ? each.name : `${each.name} (${each.display_name})`, value: each.id }))
-  )
-  return findTemplate(client, id, session)
 }
 
 const versionOf = async (client: Client, template: Template, name: string | undefined, session: Session): Promise<string> =>
@@ -112,7 +95,7 @@ export const create = async (input: CreateInput, session: Session): Promise<void
   const client = await session.liveClient()
   const [user, name] = await ownerAndName(input, session)
   await requireFree(client, user, name, session)
-  const template = await templateOf(client, input, session)
+  const template = await chooseTemplate(client, input.template, session)
   const version = await versionOf(client, template, input.templateVersion, session)
   const preset = await presetOf(client, version, input.preset, session)
   const own = await parametersOf(input)

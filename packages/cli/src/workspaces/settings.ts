@@ -54,6 +54,10 @@ export const schedule = async ({ extend, start, stopAfter, workspace: name }: Sc
   }
   const now = await findWorkspace(client, name, session)
   const { autostart_schedule, latest_build, ttl_ms } = now
+  // The service leaves the stop of a workspace that runs as it is, unless there is to be none
+  if (stopAfter !== undefined && stopAfter !== "none" && extend === undefined && latest_build.transition === "start") {
+    out.say(`--stop-after counts from the next start on. ${now.name} runs now: --extend sets its next stop.`)
+  }
   out.one(now, [
     ["Starts", autostart_schedule === undefined || autostart_schedule === "" ? "by hand" : autostart_schedule],
     ["Stops", ttl_ms === undefined || ttl_ms === 0 ? "by hand" : `${durationText(ttl_ms)} after a start`],

@@ -118,6 +118,10 @@ export const terminalTests = (get: () => Service, tokenOf: () => Promise<string>
     // Before it asks for the values
     await second.until(/asked\r+\nError: There is a workspace "ada\/asked" already\./)
     expect(await second.ended).toBe(1)
+    const task = atelier(["tasks", "create", "to do"])
+    await task.until(/Template\r+\n[^]* asking\r+\n[^]*Number or name: /)
+    task.type("\u0003")
+    expect(await task.ended).toBe(130)
     const remove = atelier(["delete", "asked"])
     await remove.until(/Delete ada\/asked with all files\? \(y\/N\): /)
     remove.type("\r")
