@@ -54,7 +54,7 @@ import { RequestReferences } from "./server/operate/RequestReferences.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
 import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
-import { environment } from "./assembly/environment.js"
+import { apart, environment } from "./assembly/environment.js"
 import { firstRequestsEnd, startBackground } from "./assembly/background.js"
 import { backgroundTurn, listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
 import { optionsInForce } from "./assembly/optionsInForce.js"
@@ -133,8 +133,11 @@ const refuseUnusable = (host: Options): void => {
   if (refusal !== undefined) throw refusal
 }
 
-/** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
-export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => layerOf(host, Ending.make())
+/**
+ * The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. `logger`, `logLevel` and `tracing` are for what the
+ * service runs by itself: an application on Effect keeps its log and its tracer, also for the use cases that it calls.
+ */
+export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => apart(layerOf(host, Ending.make()))
 
 const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()

@@ -5,7 +5,7 @@ import { Organizations } from "@atelier/core/organizations"
 import { Access, SystemActor } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Background } from "@atelier/core/platform"
-import { Clock, Duration, Effect, Layer, Logger, ManagedRuntime, Option } from "effect"
+import { Clock, Duration, Effect, FiberRef, Layer, Logger, LogLevel, ManagedRuntime, Option, TestClock, TestContext } from "effect"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/store/databases.js"
@@ -100,4 +100,32 @@ it("a service that an Effect application starts again does not share the time of
       await runtime.dispose()
     }
   }
+})
+
+it("the layer leaves an Effect application its log and its spans", async () => {
+  const lines: Array<unknown> = []
+  const own = Logger.make(({ message }) => void lines.push(message))
+  const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logger: Logger.none, logLevel: "none" })
+  const program = Effect.gen(function* () {
+    yield* Effect.logDebug("from the host")
+    return yield* FiberRef.get(FiberRef.currentTracerEnabled)
+  })
+  const isTraced = await program.pipe(
+    Effect.provide(atelier),
+    Logger.withMinimumLogLevel(LogLevel.Debug),
+    Effect.provide(Logger.replace(Logger.defaultLogger, own)),
+    Effect.runPromise
+  )
+  expect([isTraced, lines.flat()]).toStrictEqual([true, ["from the host"]])
+})
+
+it("the layer goes by the clock that an Effect application has", async () => {
+  const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none" })
+  const program = Effect.gen(function* () {
+    yield* TestClock.adjust("3 seconds")
+    const [{ created_at } = { created_at: undefined }] = yield* Effect.flatMap(Organizations, ({ list }) => list())
+    return [yield* Clock.currentTimeMillis, created_at?.toString()]
+  }).pipe(Access.actingAs(SystemActor.systemRestricted))
+  const seen = await program.pipe(Effect.provide(atelier), Effect.provide(TestContext.TestContext), Effect.runPromise)
+  expect(seen).toStrictEqual([3_000, "1970-01-01T00:00:00.000Z"])
 })

@@ -2,7 +2,7 @@
  * A clock that goes with the store's. Leases, heartbeats and due times are compared among processes, whose own clocks differ: what one of them
  * stores must mean the same instant to all.
  */
-import { Clock, Effect, Option } from "effect"
+import { Clock, type Duration, Effect, Option } from "effect"
 import * as Timestamp from "./Timestamp.js"
 
 const following: unique symbol = Symbol.for("@atelier/core/StoreClock")
@@ -32,14 +32,15 @@ export const make = (base: Clock.Clock, options: { readonly isOfHost: boolean })
     anchor === undefined ? base.unsafeCurrentTimeMillis() : anchor.millis + Number(nanos - anchor.nanos) / 1_000_000
   const unsafeCurrentTimeMillis = (): number =>
     Math.floor(anchor === undefined ? base.unsafeCurrentTimeMillis() : at(base.unsafeCurrentTimeNanos()))
-  return {
+  // What a clock has beyond reading it, such as the moves of a clock for tests, stays at hand
+  return Object.assign(Object.create(base), {
     [Clock.ClockTypeId]: Clock.ClockTypeId,
     unsafeCurrentTimeMillis,
     unsafeCurrentTimeNanos: () => base.unsafeCurrentTimeNanos(),
     currentTimeMillis: Effect.sync(unsafeCurrentTimeMillis),
     currentTimeNanos: base.currentTimeNanos,
-    sleep: (duration) => base.sleep(duration),
-    [following]: (millis, nanos) => {
+    sleep: (duration: Duration.Duration) => base.sleep(duration),
+    [following]: (millis: number, nanos: bigint) => {
       if (options.isOfHost && anchor !== undefined) return 0
       const own = at(nanos)
       const difference = millis - own
@@ -47,7 +48,7 @@ export const make = (base: Clock.Clock, options: { readonly isOfHost: boolean })
       anchor = { millis: own + correction, nanos }
       return correction
     }
-  }
+  } satisfies StoreClock)
 }
 
 const isStoreClock = (clock: Clock.Clock): clock is StoreClock => following in clock
