@@ -21,6 +21,8 @@ export class LicenseRepository extends Context.Tag("@atelier/core/LicenseReposit
   {
     /** The oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<License>>
+    /** Keeps other processes from adding licenses until the transaction ends. */
+    readonly lock: Effect.Effect<void>
     /** Fails with `Duplicate` if the same token is stored already. `digest` is its SHA-256. */
     readonly insert: (license: Omit<License, "id">, digest: Uint8Array) => Effect.Effect<License, Duplicate>
     readonly remove: (id: number) => Effect.Effect<Option.Option<License>>

@@ -134,6 +134,7 @@ const make = Effect.gen(function* () {
     const license = yield* Audit.audited(
       { action: "create", resource: licenseAudit, id, target: id },
       Effect.gen(function* () {
+        yield* repository.lock
         if ((yield* repository.list).length >= maximumLicenses)
           return yield* new Invalid({ message: `A deployment has at most ${maximumLicenses} licenses: delete those that have expired.` })
         const uploaded_at = yield* Timestamp.now

@@ -1,3 +1,5 @@
+import { LicenseRepository } from "@atelier/core/deployment"
+import { Ids, Timestamp } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import type { Options } from "@atelier/http"
 import { Duration, Effect, Schema } from "effect"
@@ -8,7 +10,14 @@ import { join } from "node:path"
 import { afterEach, describe, expect, it } from "vitest"
 import { issueLicense, newKey, verificationKey } from "../../../../../examples/embed-node/src/issueLicense.js"
 import { databaseUrl, sqlite, sqliteIn } from "../../../../../test/store/databases.js"
-import { describeInterface, describeServer, startServer, type TestServer, unlicensed } from "../../../../../test/http/server.js"
+import {
+  describeInterface,
+  describeServer,
+  describeServerOnEach,
+  startServer,
+  type TestServer,
+  unlicensed
+} from "../../../../../test/http/server.js"
 
 const key = newKey("vendor")
 const licensed = { options: { licenseKeys: [verificationKey(key)] } }
@@ -132,6 +141,27 @@ describeServer(
       expect((await refresh()).status).toBe(200)
       expect((await refresh()).status).toBe(400)
       expect((await refresh((await server().aMember()).token)).status).toBe(403)
+    })
+  },
+  licensed
+)
+
+describeServerOnEach(
+  "many licenses",
+  (server) => {
+    it("are at most a hundred, also when several are added at once", async () => {
+      await server().run(
+        Effect.gen(function* () {
+          const { insert } = yield* LicenseRepository
+          const ids = yield* Ids
+          const at = yield* Timestamp.now
+          for (let count = 0; count < 98; count++) {
+            yield* insert({ uuid: yield* ids.next, uploaded_at: at, exp: at, token: `expired ${count}` }, Buffer.from(`expired ${count}`))
+          }
+        })
+      )
+      const answers = await Promise.all(Array.from({ length: 6 }, () => upload(server(), issueLicense(key))))
+      expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 201, 400, 400, 400, 400])
     })
   },
   licensed

@@ -1,7 +1,7 @@
 import { LicenseCounts, LicenseRepository } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { columnList, number, row, text, timestamp, uuid } from "../../platform/Row.js"
-import { all, first, one, runUnique } from "../../platform/Statement.js"
+import { all, first, one, run, runUnique } from "../../platform/Statement.js"
 import { service, together } from "@atelier/core/platform"
 import { Statements } from "../../platform/Statements.js"
 
@@ -16,6 +16,11 @@ const layerRepository = service(
     const selected = sql.literal(columnList(columns))
     return LicenseRepository.of({
       list: all(license, sql`SELECT ${selected} FROM licenses ORDER BY id`),
+      lock: sql.dialect({
+        postgres: () => run(sql`LOCK TABLE licenses IN SHARE ROW EXCLUSIVE MODE`),
+        // It has one writer
+        sqlite: () => Effect.void
+      }),
       insert: (value, token_digest) =>
         Effect.zipRight(
           runUnique(sql`INSERT INTO licenses ${sql.insert({ ...value, token_digest })}`),
