@@ -31,6 +31,17 @@ describeConsole(
       await close()
     })
 
+    it("has the product's mark in place of a logo that does not load", async () => {
+      const { close, go, page } = await console().open("owner")
+      const logo = "**/icon/widgets.svg"
+      await page.route(logo, (route) => route.fulfill({ contentType: "image/svg+xml", body: "no picture" }))
+      await go("/desk/workspaces")
+      await page.locator(".brand svg.mark").waitFor()
+      expect(await page.locator(".brand img").count()).toBe(0)
+      await page.unroute(logo)
+      await close()
+    })
+
     it("moves nothing for users who want no motion", async () => {
       const { close, go, page } = await console().open("owner")
       await go("/desk/workspaces")

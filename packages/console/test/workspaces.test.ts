@@ -218,7 +218,7 @@ describeConsole(
 
     it("are found by name before their parts, and the title of the browser's tab names the part", async () => {
       const { open, person, server } = console()
-      const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "titled" })
+      const template = await aTemplate(server, { started: [{ name: "machine" }] }, { name: "titled", display_name: "Tit\u202eled\u2066" })
       await aWorkspace(server, template, await person("member"), { name: "firm" })
       const { close, go, page } = await open("member")
       await go("/templates")
@@ -240,6 +240,9 @@ describeConsole(
       await titled("firm Build #1 · ")
       await page.goBack()
       await titled("Builds · member/firm · ")
+      // Without the characters that turn the direction of a line
+      await go("/templates/default/titled")
+      await titled("Titled · ")
       await close()
     })
   },

@@ -1,7 +1,7 @@
 /** The sidebar: places, organization, inbox, user. */
 import { Link, useLocation } from "@tanstack/react-router"
 import { ExternalLink, PanelLeft, Search } from "lucide-react"
-import { Suspense } from "react"
+import { Suspense, useState } from "react"
 import { shellText } from "../texts/shell.js"
 import { IconButton } from "../ui/forms/Button.js"
 import { Keys } from "../ui/page/Keys.js"
@@ -29,6 +29,16 @@ const checks: Readonly<Record<string, Check>> = Object.fromEntries(
   navigation.flatMap(({ destinations }) => destinations.flatMap(({ label, needs }) => (needs === undefined ? [] : [[label, needs]])))
 )
 
+/** The deployment's logo, or the mark in place of one that does not load. */
+const Logo = () => {
+  const [isLost, setIsLost] = useState(false)
+  return config.brand.logo === "" || isLost ? (
+    <Mark />
+  ) : (
+    <img className="brand-logo" src={config.brand.logo} alt="" onError={() => setIsLost(true)} />
+  )
+}
+
 const isElsewhere = (address: string): boolean => new URL(address, document.baseURI).origin !== location.origin
 
 export const Sidebar = ({ isCollapsed, onCollapse, onKeys, onSearch }: Props) => {
@@ -43,7 +53,7 @@ export const Sidebar = ({ isCollapsed, onCollapse, onKeys, onSearch }: Props) =>
     <aside className="sidebar">
       <div className="sidebar-head">
         <Link to="/workspaces" className="brand" aria-label={config.brand.name}>
-          {config.brand.logo === "" ? <Mark /> : <img className="brand-logo" src={config.brand.logo} alt="" />}
+          <Logo />
           <span className="brand-name truncate">{config.brand.name}</span>
         </Link>
         <IconButton

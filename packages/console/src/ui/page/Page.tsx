@@ -6,10 +6,13 @@ import { config } from "../../app/config.js"
 import { pageText } from "../../texts/ui.js"
 import "./Page.css"
 
+/** Characters that set the direction of a line: in a title, one could make a name look like another. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
 /** Sets the title of the browser's tab, unless it is null. */
 export const useTitle = (title: string | null): void => {
   useEffect(() => {
-    if (title !== null) document.title = `${title} · ${config.brand.name}`
+    if (title !== null) document.title = `${title} · ${config.brand.name}`.replace(directions, "")
   }, [title])
 }
 
