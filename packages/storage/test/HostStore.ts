@@ -3,7 +3,7 @@ import type { Stored } from "@atelier/core"
 import { EventBus, Locks } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
-import { clientStatements, layer as repositories, Statements } from "../src/index.js"
+import { clientStatements, layer as repositories, Statements } from "@atelier/storage"
 
 /** Lets one fiber of this process at a time do what a name stands for. */
 const locks = Layer.sync(Locks, () => {
