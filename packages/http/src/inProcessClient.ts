@@ -37,6 +37,9 @@ export const inProcessClients = (
   return (caller, remoteAddress = ownAddress) => {
     const connect = () => {
       const [near, far] = duplexPair()
+      // Unlike a socket's, an end of the pair does not learn that the other one was destroyed, and waits for it to be read
+      near.once("close", () => far.destroy())
+      far.once("close", () => near.destroy())
       trustCaller(far, caller)
       connections().emit("connection", far)
       return near

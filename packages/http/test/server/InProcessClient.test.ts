@@ -1,6 +1,7 @@
-import { organizations, users, workspaces } from "@atelier/client"
+import { buildWatches, organizations, users, workspaces } from "@atelier/client"
 import { expect, it } from "vitest"
-import { describeServerOnEach } from "../../../../test/http/server.js"
+import { describeServerOnEach, startServer } from "../../../../test/http/server.js"
+import { sqlite } from "../../../../test/store/databases.js"
 import { aTemplate } from "../../../../test/http/templates.js"
 import { aWorkspace } from "../../../../test/http/workspaceCalls.js"
 import { testEngines } from "../../../../test/outside/engine.js"
@@ -49,3 +50,11 @@ describeServerOnEach(
   },
   { provisioner: testEngines }
 )
+
+it("a WebSocket that is refused to a client in the process keeps the service from no end", async () => {
+  const server = await startServer(sqlite, { logLevel: "none", drainTimeout: "1 hour", shutdownTimeout: "2 hours" })
+  const { user } = await server.aMember()
+  const ended = buildWatches.watchAllWorkspaceBuilds(server.atelier.client({ user: user.username }))
+  await expect(ended.next()).rejects.toMatchObject({ status: 403 })
+  await server.close()
+}, 30_000)
