@@ -19,6 +19,7 @@ import { HealthProbes, ProcessGroup, ProcessMetrics } from "@atelier/core/insigh
 import { existing, HostOptions, Ids, service, services, stacked, standingOn, together, Worker } from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
+import { WorkspaceAdmission } from "@atelier/core/workspaces"
 import {
   Argon2Hasher,
   NodeArchives,
@@ -53,7 +54,7 @@ import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./server/operate/RequestReferences.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
-import { authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
+import { admissionOf, authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { apart, environment } from "./assembly/environment.js"
 import { firstRequestsEnd, startBackground } from "./assembly/background.js"
 import { backgroundTurn, listenForOthers, localAddressOf, processGroupOf } from "./assembly/processGroup.js"
@@ -166,6 +167,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
     Context.add(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
     Context.add(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
     Context.add(TrialIssuer, trialIssuerOf(host)),
+    Context.add(WorkspaceAdmission, admissionOf(host)),
     Context.add(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Context.add(StarterTemplates, host.starterTemplates ?? []),
     Context.add(BuilderCatalog, host.templateBuilder ?? { bases: [], modules: [] }),

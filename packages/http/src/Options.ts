@@ -8,6 +8,7 @@ import type { ClientDocuments } from "@atelier/core/oauth2"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
+import type { RequestedWorkspace } from "@atelier/core/workspaces"
 import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { McpServer } from "./mcp/McpServer.js"
@@ -98,6 +99,12 @@ export interface Options {
   readonly configuration?: Configuration
   /** Asks where releases are announced for the newest one; `options.updateCheck` switches it off. None unless given. */
   readonly releaseFeed?: (signal: AbortSignal) => Promise<Release>
+  /**
+   * Returns why a workspace may not be created, as a sentence for the caller, who gets it with 403; undefined allows it. It is asked once every other rule
+   * allows it, for callers of the API, of services and of tools alike. A call that throws or takes longer than 10 seconds is answered with 500. Every
+   * workspace may be created unless given.
+   */
+  readonly admitWorkspace?: (workspace: RequestedWorkspace, signal: AbortSignal) => string | undefined | Promise<string | undefined>
   /** Gives out trial licenses at `POST /licenses/trial`; that answers 404 unless given. */
   readonly trialIssuer?: (request: TrialRequest, signal: AbortSignal) => Promise<TrialAnswer>
   /** The agent's program as one file that Node.js runs, for workspaces on other machines. None unless given. */

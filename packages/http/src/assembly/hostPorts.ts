@@ -2,6 +2,7 @@
 import { type Options as InForce, TrialIssuer } from "@atelier/core/deployment"
 import { type Dispatcher, Mailer } from "@atelier/core/notifications"
 import { StartError, together } from "@atelier/core/platform"
+import type { WorkspaceAdmission } from "@atelier/core/workspaces"
 import { SmtpMailer, WebhookDispatcher } from "@atelier/node"
 import { Effect, Layer } from "effect"
 import type { Options } from "../Options.js"
@@ -36,6 +37,9 @@ export const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, s
 
 export const trialIssuerOf = ({ trialIssuer }: Options): TrialIssuer["Type"] =>
   trialIssuer === undefined ? undefined : (request) => Effect.tryPromise((signal) => trialIssuer(request, signal))
+
+export const admissionOf = ({ admitWorkspace }: Options): WorkspaceAdmission["Type"] =>
+  admitWorkspace === undefined ? undefined : (workspace) => Effect.tryPromise(async (signal) => admitWorkspace(workspace, signal))
 
 /** The keys that verify licenses; undefined where the host decides what is granted. */
 export const authorityOf = ({ entitlements }: Options, { licenseKeys }: InForce) => {

@@ -130,6 +130,7 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
     options: having<NonNullable<Options["options"]>>([], "an object with options of the deployment"),
     configuration: having<NonNullable<Options["configuration"]>>(["definitions", "resolved"], "a configuration that was read from sources"),
     releaseFeed: method("a function that returns the newest release"),
+    admitWorkspace: method("a function that returns why a workspace may not be created, or undefined"),
     trialIssuer: method("a function that returns a trial license, or why there is none"),
     agentProgram: method("a function that returns the agent's program"),
     instanceAuthorities: having<NodeInstanceVerifier.InstanceAuthorities>([], "an object with keys and certificates"),

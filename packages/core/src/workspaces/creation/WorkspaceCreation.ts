@@ -1,7 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import type { CurrentActor } from "../../access/actors/Actor.js"
+import { CurrentActor } from "../../access/actors/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import type { AuditRepository } from "../../audit/AuditRepository.js"
 import { Organizations } from "../../organizations/Organizations.js"
@@ -41,6 +41,7 @@ import * as Traced from "../../platform/wiring/Traced.js"
 import type { WorkspaceView } from "../views/WorkspaceView.js"
 import type { Auditing } from "../../audit/Audit.js"
 import { requestViolations, settingsOf, creationRequest } from "./CreationRequest.js"
+import { requireAdmitted, WorkspaceAdmission } from "./WorkspaceAdmission.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -79,7 +80,7 @@ const creations = Measure.counter("workspace_creation_total", "Workspaces that w
 export interface WorkspaceCreationService {
   /**
    * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
-   * callers that race for a name, one succeeds and the others fail with `Conflict`.
+   * callers that race for a name, one succeeds and the others fail with `Conflict`. The host's rule (`WorkspaceAdmission`) is asked last, and refuses with `Forbidden`.
    */
   readonly create: (
     place: WorkspacePlace,
@@ -104,6 +105,7 @@ const make = Effect.gen(function* () {
   const externalAuth = yield* ExternalAuthRequirements
   const prebuilt = yield* PrebuiltWorkspaces
   const ids = yield* Ids
+  const admission = yield* WorkspaceAdmission
 
   const { ownerOf, templateOf, requireExternalAuth } = creationRequest({ owners, organizations, versions, templates, externalAuth })
 
@@ -146,6 +148,15 @@ const make = Effect.gen(function* () {
         { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
+      yield* requireAdmitted(admission, {
+        name: request.name,
+        owner: { id: owner.id, username: owner.username },
+        organization: { id: organization_id, name: template.organization_name },
+        template: { id: template.id, name: template.name },
+        initiator_id: (yield* CurrentActor).userId,
+        is_task: task !== undefined,
+        rich_parameter_values: request.rich_parameter_values
+      })
       const stored = (ready: PreparedHandOver | undefined) =>
         Audit.audited(
           {
