@@ -30,7 +30,7 @@ export const externalLogins = Handlers.group(contract.externalLogins, (handlers)
     const brand = yield* brandOf
     const session = sessionCookie(settings)
     const cookies = loginCookies(settings)
-    const { requireKept, restore, spend, start } = loginVisits(cookies)
+    const { isOwn, requireKept, restore, spend, start } = loginVisits(cookies)
     const redirectUriOf = redirectUris(settings)
 
     const succeeded = (outcome: LoginOutcome, isDevice: boolean, to: string): Response => {
@@ -46,6 +46,8 @@ export const externalLogins = Handlers.group(contract.externalLogins, (handlers)
         Effect.gen(function* () {
           const provider = yield* logins.provider(type)
           const isDevice = provider.device !== undefined
+          // Without its state the text is chosen by a link: the service must not say whatever a link makes it say
+          if (query.error !== "" && !isOwn(query, request)) return yield* new Invalid({ message: "The provider refused the login." })
           if (query.error !== "") {
             return yield* new Invalid({
               message: `The provider refused the login: ${providerText(query.error)}.`,

@@ -102,8 +102,12 @@ export const loginVisits = (cookies: ReturnType<typeof loginCookies>) => {
       return { nonce, code_verifier: Redacted.make(verifier) }
     })
 
+  /** Whether the browser has begun the login that a query is the end of. */
+  const isOwn = ({ state }: Query, request: Request): boolean => isState(state) && isSame(cookies.read(request, "state"), state)
+
   return {
     start,
+    isOwn,
     requireKept,
     /** Notes that a state has come back. */
     spend: (state: string): void => void states.set(state, { isSpent: true }),

@@ -204,11 +204,18 @@ describe("a login by OpenID Connect", () => {
 
   it("shows the provider's refusal as text", async () => {
     const server = await theServer()
-    const page = await browserOf(server).visit(`${callback}?error=access_denied&error_description=${encodeURIComponent("no <b>\r\nX: y")}`)
+    const browser = browserOf(server, { "x-account": "ada" })
+    const state = new URL(await comeBack(browser, provider())).searchParams.get("state")
+    const refusal = `${callback}?error=access_denied&error_description=${encodeURIComponent("no <b>\r\nX: y")}&state=`
+    const page = await browser.visit(`${refusal}${state}`)
     expect([page.status, JSON.parse(page.text)]).toStrictEqual([
       400,
       { message: "The provider refused the login: access_denied.", detail: "no <b> X: y" }
     ])
+    // A link chooses what it says, and knows no state
+    for (const link of [refusal, `${refusal}${"a".repeat(32)}`]) {
+      expect(JSON.parse((await browser.visit(link)).text)).toStrictEqual({ message: "The provider refused the login." })
+    }
   })
 
   it("is refused where no provider is configured", async () => {
