@@ -145,9 +145,14 @@ export interface Change<out A, out Fields> extends Sides<Fields> {
   readonly id?: Uuid | undefined
 }
 
-/** How people call the object after a change: by its new name where it has one. §B1. */
-const targetAfter = <Fields>({ resource, target }: Subject<Fields>, after: Fields | undefined): string =>
-  target === "" || after === undefined ? target : (resource.nameOf(after) ?? target)
+/**
+ * How people call the object after a change: by its new name where it has one, and after its deletion by the name that it had then, which may be
+ * another than the one that it was found with. §B1.
+ */
+const targetAfter = <Fields>({ resource, target }: Subject<Fields>, { after, before }: Sides<Fields>): string => {
+  const last = after ?? before
+  return target === "" || last === undefined ? target : (resource.nameOf(last) ?? target)
+}
 
 /**
  * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
@@ -165,7 +170,7 @@ export const audited = <Fields, A, E, R>(
           record({
             ...subject,
             id,
-            target: targetAfter(subject, after),
+            target: targetAfter(subject, { after, before }),
             status_code: status.success,
             before,
             after
