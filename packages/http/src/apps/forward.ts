@@ -188,6 +188,8 @@ const sent = (asked: Exchange, way: RequestOptions | Kept, connectionLines: Read
         answered({ _tag: "Response", response: responseOf(response) }, response)
       })
       request.on("upgrade", (response, socket: Duplex, head) => {
+        // Node has taken its own listener off, and an error before the bridge would end the process. One of TLS leaves the connection open
+        socket.on("error", () => void socket.destroy())
         // An open connection keeps nothing of the exchange. It ends with its scope, and its bridge with the signal
         signal.removeEventListener("abort", abort)
         const protocol = response.headers.upgrade ?? ""

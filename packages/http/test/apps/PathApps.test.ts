@@ -4,10 +4,12 @@ import { Effect, Schema } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { EventEmitter, once } from "node:events"
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
-import type { Socket } from "node:net"
+import { connect, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { aBuild } from "../../../../test/records/agentWorkspaces.js"
+import { certificate } from "../../../../test/outside/mailServer.js"
 import { anApp } from "../../../../test/records/resources.js"
 import { type AgentServer, describeAgentInterface, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 import { link, listening, program, webApp } from "../network/linkedAgents.js"
@@ -545,6 +547,30 @@ describeAgents("an app on a path", (server) => {
     const code = new Promise((resolve) => socket.on("close", resolve))
     socket.close(1000)
     expect(await code).toBe(1000)
+  })
+
+  it("ends one connection alone when its TLS breaks right behind the upgrade", async () => {
+    let hasUpgraded = false
+    const secured = createTlsServer({ ...certificate, maxVersion: "TLSv1.2" }, (socket) => {
+      socket.on("error", () => undefined)
+      socket.once("data", () => {
+        hasUpgraded = true
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+      })
+    })
+    const securedPort = await listening(secured)
+    const forged = Buffer.concat([Buffer.from([0x17, 3, 3, 0, 32]), Buffer.alloc(32)])
+    const port = await program((socket) => {
+      const behind = connect(securedPort, "127.0.0.1").on("error", () => undefined)
+      socket.pipe(behind)
+      // One piece: the forged record is read in the same turn as the upgrade
+      behind.on("data", (bytes: Buffer) => socket.write(hasUpgraded ? Buffer.concat([bytes, forged]) : bytes))
+    })
+    const { base } = await anAppAt(server(), `https://localhost:${port}`)
+    const headers = `Host: atelier.test\r\nCookie: ${asOwner(server()).cookie}\r\nConnection: Upgrade\r\nUpgrade: other\r\n`
+    // An error without a listener fails the whole run
+    await exchangeBytes(server().url, `GET ${base}/a HTTP/1.1\r\n${headers}\r\n`)
+    expect(hasUpgraded).toBe(true)
   })
 
   it("ends its streams with the right to them", async () => {
