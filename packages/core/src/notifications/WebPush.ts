@@ -1,4 +1,4 @@
-import { Context, Effect, Option, Schema } from "effect"
+import { Context, Effect, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
@@ -11,6 +11,7 @@ import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
 import { PushSubscriptionRepository } from "./NotificationRepository.js"
+import { keysValue, readKeys, writeKeys } from "./PushKeySealing.js"
 import { NotPushed, type PushKeys, PushSenders } from "./PushSender.js"
 import { endpointViolation, keyViolations, type PushTarget } from "./PushSubscription.js"
 import * as Traced from "../platform/wiring/Traced.js"
@@ -31,15 +32,6 @@ const maximumSubscriptions = 50
 
 /** Calls of push services at once, for one message. */
 const concurrency = 5
-
-/** The deployment value that holds the keys, and the place that its secret part is sealed for. */
-const keysValue = "webpush_keys"
-
-const StoredKeys = Schema.parseJson(
-  Schema.Struct({ public_key: Schema.String, key_id: Schema.String, private_key: Schema.Uint8ArrayFromBase64 })
-)
-const readKeys = Schema.decodeOption(StoredKeys)
-const writeKeys = Schema.encodeSync(StoredKeys)
 
 const testMessage: PushMessage = {
   icon: "/favicon.ico",

@@ -82,6 +82,14 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.scoped("of the gateway that no key opens is counted once", () =>
+      Effect.gen(function* () {
+        yield* (yield* replica(aKey())).gateway.key
+        const stranger = yield* replica(aKey())
+        expect(yield* resealColumn(stranger.encryption, stranger.gateway.column)).toStrictEqual({ resealed: 0, unreadable: 1 })
+      })
+    )
+
     it.scoped("go with their workspaces", () =>
       Effect.gen(function* () {
         const { hostKeys } = yield* replica()

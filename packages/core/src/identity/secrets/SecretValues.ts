@@ -3,9 +3,11 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { aiProviderColumn, AiProviderRepository } from "../../ai/AiProvider.js"
+import { DeploymentValues } from "../../deployment/DeploymentValues.js"
 import { cryptoKeyColumn, CryptoKeyRepository } from "../../deployment/cryptoKeys/CryptoKey.js"
 import { ExternalAuthRepository } from "../../externalAuth/ExternalAuthRepository.js"
 import { externalAuthTokenColumn } from "../../externalAuth/ExternalTokenSealing.js"
+import { pushKeyColumn } from "../../notifications/PushKeySealing.js"
 import { Encryption, type Sealed } from "../../platform/secrets/Encryption.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { openRow, resealColumn, type Resealing, type SealedColumn, SealedColumns } from "../../platform/store/Resealing.js"
@@ -41,7 +43,7 @@ export interface SecretValuesService {
 
   /**
    * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
-   * logins and of external authentication gave for them, the keys of AI providers, signing keys, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+   * logins and of external authentication gave for them, the keys of AI providers, signing keys, the key of web push, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
    */
   readonly reseal: () => Effect.Effect<Resealing, Forbidden, CurrentActor>
 }
@@ -53,6 +55,7 @@ const make = Effect.gen(function* () {
   const externalAuth = yield* ExternalAuthRepository
   const aiProviders = yield* AiProviderRepository
   const cryptoKeys = yield* CryptoKeyRepository
+  const values = yield* DeploymentValues
   const encryption = yield* Encryption
   const further = yield* SealedColumns
 
@@ -71,6 +74,7 @@ const make = Effect.gen(function* () {
     externalAuthTokenColumn(externalAuth),
     aiProviderColumn(aiProviders),
     cryptoKeyColumn(cryptoKeys),
+    pushKeyColumn(values),
     ...further.map(({ column }) => column)
   ]
 

@@ -1,8 +1,9 @@
 /** The key by which SSH clients know the deployment's gateway again. agents-and-apps.md §17c. */
-import { Context, Effect, Encoding, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Option, Redacted, Schema } from "effect"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
+import { sealedValueColumn } from "../../deployment/SealedValue.js"
 import { SshKeyGenerator } from "../../identity/secrets/GitSshKey.js"
-import { Encryption, type Sealed } from "../../platform/secrets/Encryption.js"
+import { Encryption } from "../../platform/secrets/Encryption.js"
 import { openRow, type SealedColumn } from "../../platform/store/Resealing.js"
 import { nil } from "../../platform/texts/Uuid.js"
 import { service } from "../../platform/wiring/Standing.js"
@@ -13,9 +14,6 @@ const Stored = Schema.parseJson(Schema.Struct({ key_id: Schema.String, ciphertex
 
 const encode = Schema.encodeSync(Stored)
 const decode = Schema.decodeSync(Stored)
-
-const isSame = (one: Sealed, other: Sealed): boolean =>
-  one.key_id === other.key_id && Encoding.encodeBase64(one.ciphertext) === Encoding.encodeBase64(other.ciphertext)
 
 /** The methods of {@link GatewayKey}. */
 export interface GatewayKeyService {
@@ -30,20 +28,12 @@ const make = Effect.gen(function* () {
   const generator = yield* SshKeyGenerator
   const encryption = yield* Encryption
 
-  const column: SealedColumn = {
+  const column = sealedValueColumn(values, {
     name: "the SSH gateway's host key",
-    placeOf: () => name,
-    sealedOtherwise: (keyId, after) =>
-      Effect.map(values.get(name), (stored) =>
-        Option.toArray(stored)
-          .map((text) => ({ id: nil, user_id: nil, value: decode(text) }))
-          .filter(({ value }) => value.key_id !== keyId && after === nil)
-      ),
-    reseal: (_, from, to) =>
-      Effect.flatMap(values.get(name), (stored) =>
-        Option.exists(stored, (text) => isSame(decode(text), from)) ? Effect.as(values.put(name, encode(to)), true) : Effect.succeed(false)
-      )
-  }
+    key: name,
+    read: (text) => Option.some(decode(text)),
+    write: (_, sealed) => encode(sealed)
+  })
 
   const opened = (text: string) => openRow(encryption, column, { id: nil, user_id: nil, value: decode(text) })
 
@@ -53,10 +43,7 @@ const make = Effect.gen(function* () {
       const known = Option.getOrUndefined(yield* values.get(stored))
       if (known !== undefined) return yield* opened(known)
       const { private_key } = yield* generator.generate("ed25519")
-      const sealed = yield* encryption.seal(
-        new TextEncoder().encode(Redacted.value(private_key)),
-        column.placeOf({ id: nil, user_id: nil })
-      )
+      const sealed = yield* encryption.seal(new TextEncoder().encode(Redacted.value(private_key)), column.placeOf())
       // Another replica may have been faster: its key counts
       return yield* opened(yield* values.getOrInsert(stored, encode(sealed)))
     })

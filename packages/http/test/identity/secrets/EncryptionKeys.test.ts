@@ -243,6 +243,23 @@ describe.each(stores)("encryption keys on %s", (kind, store) => {
     })
   )
 
+  once("are replaced for web push, whose browsers stay subscribed", () =>
+    onOneStore(async (start, restart) => {
+      const [first, second] = [aKey(), aKey()]
+      const pushKey = async (server: TestServer) =>
+        Object(await (await fetch(`${server.url}/api/v2/buildinfo`)).json()) as { readonly webpush_public_key: string }
+      let server = await start(first)
+      const before = await pushKey(server)
+      expect(before.webpush_public_key).not.toBe("")
+      // Nothing asks for the key of web push before the former key is gone
+      server = await restart(server, second, first)
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
+      server = await restart(server, second)
+      expect(await pushKey(server)).toStrictEqual(before)
+      await server.close()
+    })
+  )
+
   once("are replaced only with the right to rotate keys", () =>
     onOneStore(async (start) => {
       const server = await start()
