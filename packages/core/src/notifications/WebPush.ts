@@ -3,10 +3,15 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { DeploymentValues } from "../deployment/DeploymentValues.js"
+import { lockedAccount } from "../identity/users/Account.js"
+import { AccountRepository } from "../identity/users/AccountRepository.js"
+import type { UserId } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
+import type { EventBus } from "../platform/events/EventBus.js"
 import { Encryption } from "../platform/secrets/Encryption.js"
 import { Invalid, NotFound, refuseViolations, UpstreamFailure, validationsOf, type Forbidden } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import { transaction, type Transactor } from "../platform/store/Transactor.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
@@ -53,7 +58,7 @@ export interface WebPushService {
   readonly subscribe: (
     reference: string,
     target: PushTarget
-  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | UpstreamFailure, CurrentActor>
+  ) => Effect.Effect<undefined, Invalid | Forbidden | NotFound | UpstreamFailure, CurrentActor | EventBus | Transactor>
 
   /** Ends the subscription of a browser. Fails with `NotFound` if the user has no such subscription. §A9. */
   readonly unsubscribe: (reference: string, endpoint: string) => Effect.Effect<undefined, Forbidden | NotFound, CurrentActor>
@@ -67,6 +72,7 @@ const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
   const encryption = yield* Encryption
   const users = yield* Users
+  const accounts = yield* AccountRepository
   const ids = yield* Ids
   const { accessUrl } = yield* DeploymentOptions
   const sender = yield* PushSenders
@@ -116,6 +122,13 @@ const make = Effect.gen(function* () {
         : sender.send(to, new TextEncoder().encode(JSON.stringify(message)), { ...pair, subject: accessUrl })
     )
 
+  const requireRoom = (user_id: UserId, target: PushTarget) =>
+    Effect.flatMap(repository.ofUser(user_id), (present) =>
+      present.length >= maximumSubscriptions && present.every(({ endpoint }) => endpoint !== target.endpoint)
+        ? new Invalid({ message: `A user can have at most ${maximumSubscriptions} subscriptions.` })
+        : Effect.void
+    )
+
   const notDelivered = new UpstreamFailure({ message: "The push message could not be delivered." })
 
   /** Pushes a message to all browsers of a user, and forgets those that no message will reach. */
@@ -146,10 +159,7 @@ const make = Effect.gen(function* () {
       const { id: user_id } = yield* users.holder(reference)
       yield* refuseViolations(validationsOf({ endpoint: endpointViolation(target.endpoint), ...keyViolations(target) }))
       yield* Access.authorize("create", AccessObjects.ownedBy("webpush_subscription", user_id))
-      const present = yield* repository.ofUser(user_id)
-      if (present.length >= maximumSubscriptions && present.every(({ endpoint }) => endpoint !== target.endpoint)) {
-        return yield* new Invalid({ message: `A user can have at most ${maximumSubscriptions} subscriptions.` })
-      }
+      yield* requireRoom(user_id, target)
       const failure = yield* Effect.flip(Effect.asVoid(push(target, testMessage))).pipe(Effect.option)
       if (Option.isSome(failure)) {
         const { isLasting, reason } = failure.value
@@ -157,7 +167,15 @@ const make = Effect.gen(function* () {
         if (isLasting) return yield* Invalid.field("endpoint", "refuses push messages for this subscription")
         return yield* notDelivered
       }
-      yield* repository.upsert({ ...target, id: yield* ids.next, user_id, created_at: yield* Timestamp.now })
+      const subscription = { ...target, id: yield* ids.next, user_id, created_at: yield* Timestamp.now }
+      yield* transaction(
+        Effect.gen(function* () {
+          // Others may have been stored while the push service was asked
+          yield* lockedAccount(accounts, user_id)
+          yield* requireRoom(user_id, target)
+          yield* repository.upsert(subscription)
+        })
+      )
     }),
 
     unsubscribe: Traced.fn("WebPush.unsubscribe")(function* (reference: string, endpoint: string) {

@@ -9,13 +9,21 @@ import { describeServer } from "../../../../test/http/server.js"
 const pushed: Array<PushTarget> = []
 /** How the push service answers each endpoint that does not accept messages. */
 const refusals = new Map<string, NotPushed>()
+/** What the push service waits for. */
+let answering: Promise<void> | undefined
 
 /** The sender of the product up to the network, which tests do not reach. */
 const pushSender = {
   ...NodePushSender.make(),
   send: (to: PushTarget) => {
     pushed.push(to)
-    return refusals.get(to.endpoint) ?? Effect.void
+    const answer = refusals.get(to.endpoint) ?? Effect.void
+    return answering === undefined
+      ? answer
+      : Effect.zipRight(
+          Effect.promise(() => answering ?? Promise.resolve()),
+          answer
+        )
   }
 }
 
@@ -49,6 +57,23 @@ describeServer(
       expect(pushed).toMatchObject([subscription(endpoint, "B")])
       expect(await statusOf("DELETE", "/users/me/webpush/subscription", token, { endpoint })).toBe(204)
       expect(await statusOf("DELETE", "/users/me/webpush/subscription", token, { endpoint })).toBe(404)
+    })
+
+    it("is one of at most 50, also if more are asked for at once", async () => {
+      const { token } = await server().aMember()
+      const endpoints = Array.from({ length: 60 }, (_, index) => `https://push.example.com/many/${index}`)
+      let answer = (): void => undefined
+      answering = new Promise((resolve) => {
+        answer = resolve
+      })
+      const subscribed = endpoints.map((endpoint) => statusOf("POST", "/users/me/webpush/subscription", token, subscription(endpoint)))
+      await expect.poll(() => pushed.length).toBe(endpoints.length)
+      answering = undefined
+      answer()
+      expect((await Promise.all(subscribed)).filter((status) => status === 204)).toHaveLength(50)
+      pushed.length = 0
+      expect(await statusOf("POST", "/users/me/webpush/test", token)).toBe(204)
+      expect(pushed).toHaveLength(50)
     })
 
     it("ends when the push service says that the browser is gone", async () => {
