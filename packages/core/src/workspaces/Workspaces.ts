@@ -1,4 +1,4 @@
-import { Context, Effect, type Exit, Option } from "effect"
+import { Array as Arr, Context, Effect, type Exit, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
@@ -10,6 +10,7 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Gone, Invalid, NotAllowed, type NotFound, type Conflict } from "../platform/Errors.js"
 import type { Page } from "../platform/lists/Pagination.js"
+import { makeGathering } from "../platform/background/Gathering.js"
 import { makeSharedReads, type SharedReads, source } from "../platform/events/SharedReads.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Uuid } from "../platform/texts/Uuid.js"
@@ -22,7 +23,7 @@ import { publishWorkspaceEvent, workspaceEvents } from "./watching/WorkspaceEven
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch } from "./views/WorkspaceSearch.js"
-import { WorkspaceViews } from "./views/WorkspaceViews.js"
+import { type SeenWorkspace, WorkspaceViews } from "./views/WorkspaceViews.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { WorkspaceView } from "./views/WorkspaceView.js"
@@ -34,6 +35,9 @@ interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template
 
 /** How often a watched workspace is read without an event. */
 const recheck = "30 seconds"
+
+/** Watched workspaces that are read together, at most: on SQLite, other requests wait meanwhile. */
+const watchedAtOnce = 32
 
 const renamesOff = new Invalid({
   message: "Workspaces of this deployment cannot be renamed.",
@@ -113,6 +117,32 @@ const make = Effect.gen(function* () {
     every: recheck
   })
 
+  // Those that are rechecked at the same time are read together
+  const services = yield* Effect.context<never>()
+  const readDetails = yield* makeGathering({
+    name: "watched_workspaces",
+    key: (id: WorkspaceId) => id,
+    most: watchedAtOnce,
+    work: (ids) =>
+      Effect.map(repository.detailsOf(ids), (found) => {
+        const byId = new Map(found.map((workspace) => [workspace.id, workspace]))
+        return (id) => Option.fromNullable(byId.get(id))
+      })
+  })
+  const readView = yield* makeGathering({
+    name: "watched_views",
+    key: ({ workspace }: SeenWorkspace) => workspace.id,
+    most: watchedAtOnce,
+    work: (found) =>
+      Effect.map(Effect.provide(views.seen(found), services), (made) => {
+        const byItem = new Map(Arr.zip(found, made))
+        return (item) => byItem.get(item)
+      })
+  })
+
+  const viewFor = (seen: SeenWorkspace) =>
+    Effect.flatMap(readView(seen), (view) => (view === undefined ? missingWorkspace : Effect.succeed(view)))
+
   const { filterOf } = searchFilter({ organizations, templates, owners, groups })
 
   return {
@@ -171,13 +201,19 @@ const make = Effect.gen(function* () {
     }),
 
     watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
-      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () => readable(id))
+      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () =>
+        // It is judged again every few seconds, and no permission asks for the rest
+        Effect.flatMap(repository.byId(id), (found) => visibleWorkspace(found))
+      )
       const load = (shared: SharedReads) =>
         Effect.gen(function* () {
-          const workspace = yield* shared.once("details", repository.details(id))
+          const workspace = yield* shared.once("details", readDetails(id))
           const seen = yield* visibleWorkspace(workspace)
           // Owners see more of their workspaces than others do
-          return yield* shared.once(right.actor.userId === owner_id ? "owner's view" : "view", viewOf(seen))
+          return yield* shared.once(
+            right.actor.userId === owner_id ? "owner's view" : "view",
+            viewFor({ workspace: seen, userId: right.actor.userId })
+          )
         }).pipe(Effect.provideService(CurrentActor, right.actor))
       const values = watched({ id, owner_id, template_id }, (shared) => ({
         // Made for each pull: it would take 1 KB of each watcher that waits

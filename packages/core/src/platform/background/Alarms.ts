@@ -13,12 +13,18 @@ export interface Alarm {
 export interface Alarms {
   /** Calls a function, which must not throw, once after a time; unless the alarm is canceled before. */
   readonly set: (after: Duration.DurationInput, ring: () => void) => Alarm
-  /** Calls a function, which must not throw, after each period until the alarm is canceled. */
+  /** Calls a function, which must not throw, after each period until the alarm is canceled. The first period may be a thirtieth shorter. */
   readonly repeat: (period: Duration.DurationInput, ring: () => void) => Alarm
 }
 
 /** Alarms of one length, in the order of ringing. */
 type List = Set<SetAlarm>
+
+/**
+ * Repeated alarms ring at whole parts of their period, and up to one part early. So those of a thousand streams ring together a few times in each second: to wake once for
+ * each takes more than most of them do.
+ */
+const partsOfPeriod = 30
 
 /** It is no closure: each open stream has several. */
 class SetAlarm implements Alarm {
@@ -33,8 +39,9 @@ class SetAlarm implements Alarm {
   ) {}
 
   add(now: number): void {
-    const { length, lists } = this
-    this.at = now + length
+    const { isRepeated, length, lists } = this
+    const at = now + length
+    this.at = isRepeated ? at - (at % (length / partsOfPeriod)) : at
     lists.set(length, (lists.get(length) ?? new Set()).add(this))
   }
 

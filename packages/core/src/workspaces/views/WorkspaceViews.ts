@@ -24,10 +24,19 @@ const jobsAtOnce = 1000
 /** Bytes of views that are kept, as most workspaces of a list are as they were in the one before. */
 const keptViews = 2 ** 22
 
+/** A workspace, and the user who sees it. */
+export interface SeenWorkspace {
+  readonly workspace: WorkspaceDetails
+  readonly userId: Uuid
+}
+
 /** The methods of {@link WorkspaceViews}. */
 export interface WorkspaceViewsService {
   /** Workspaces as the actor sees them. */
   readonly workspaces: (found: ReadonlyArray<WorkspaceDetails>) => Effect.Effect<ReadonlyArray<WorkspaceView>, never, CurrentActor>
+
+  /** Workspaces as different users see them. */
+  readonly seen: (found: ReadonlyArray<SeenWorkspace>) => Effect.Effect<ReadonlyArray<WorkspaceView>>
 
   /** Builds of one workspace. */
   readonly builds: (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) => Effect.Effect<ReadonlyArray<BuildView>>
@@ -72,18 +81,17 @@ const make = Effect.gen(function* () {
 
   const kept = Remembered.make<WorkspaceView>(keptViews)
 
-  /** How the actor sees workspaces at this moment. */
+  /** How users see workspaces at this moment. */
   const viewer = Effect.gen(function* () {
-    const { userId } = yield* CurrentActor
-    const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
+    const [agents, options] = [yield* viewContext(null), yield* DeploymentOptions]
     const licensed = yield* Entitlements
     // Asked once: what is made of other answers than those compared would be kept for these
     const enabled = templateFeatures.filter((feature) => licensed.has(feature))
     const features: Licensed = { has: (feature) => enabled.some((one) => one === feature) }
-    const { allowWorkspaceRenames } = context.options
-    return (workspace: WorkspaceDetails, parts: BuildParts) => {
+    const { allowWorkspaceRenames } = options
+    return ({ userId, workspace }: SeenWorkspace, parts: BuildParts) => {
       const names = workspaceNames(workspace)
-      const resources = parts.resources.map((resource) => resourceView(resource, { ...context.agents, names }))
+      const resources = parts.resources.map((resource) => resourceView(resource, { ...agents, names }))
       const { job, matched_provisioners } = parts
       return kept.get(
         workspace.id,
@@ -98,16 +106,27 @@ const make = Effect.gen(function* () {
           allowWorkspaceRenames,
           enabled
         ],
-        () => workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
+        () => {
+          const template = effectiveTemplate(workspace.template, features)
+          return workspaceView({ ...workspace, template }, parts, { agents, options, requester: userId })
+        }
       )
     }
   })
 
+  const seen = (found: ReadonlyArray<SeenWorkspace>) =>
+    Effect.gen(function* () {
+      const view = yield* viewer
+      return (yield* withParts(found, ({ workspace }) => workspace.latest_build)).map(([one, parts]) => view(one, parts))
+    })
+
   return {
     workspaces: Traced.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
-      const view = yield* viewer
-      return (yield* withParts(found, ({ latest_build }) => latest_build)).map(([workspace, parts]) => view(workspace, parts))
+      const { userId } = yield* CurrentActor
+      return yield* seen(found.map((workspace) => ({ workspace, userId })))
     }),
+
+    seen: Traced.fn("WorkspaceViews.seen")(seen),
 
     builds: Traced.fn("WorkspaceViews.builds")(function* (workspace: WorkspaceDetails, found: ReadonlyArray<BuildDetails>) {
       const context = yield* viewContext(null)
@@ -116,13 +135,13 @@ const make = Effect.gen(function* () {
 
     newWorkspace: Traced.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
       const latest_build = { ...created.latest_build, template_version_name: "" }
-      const view = yield* viewer
+      const [view, { userId }] = [yield* viewer, yield* CurrentActor]
       if (jobStatus(latest_build.job) !== "pending") {
         const resources = (yield* resourcesOf([latest_build.job_id])).get(latest_build.job_id) ?? []
         const job = { ...latest_build.job, queue_position: 0, queue_size: 0 }
-        return view({ ...created, latest_build }, { job, resources, matched_provisioners: undefined })
+        return view({ workspace: { ...created, latest_build }, userId }, { job, resources, matched_provisioners: undefined })
       }
-      return view({ ...created, latest_build }, yield* newParts(latest_build))
+      return view({ workspace: { ...created, latest_build }, userId }, yield* newParts(latest_build))
     }),
 
     newBuild: Traced.fn("WorkspaceViews.newBuild")(function* (workspace: WorkspaceDetails, created: BuildDetails) {

@@ -71,6 +71,22 @@ describe("alarms", () => {
     })
   )
 
+  it.scoped("ring together where they repeat and are about as old", () =>
+    Effect.gen(function* () {
+      const { alarms, note, rung } = yield* theAlarms
+      alarms.repeat("30 seconds", note("first"))
+      yield* TestClock.adjust("900 millis")
+      alarms.repeat("30 seconds", note("second"))
+      alarms.set("30 seconds", note("once"))
+      yield* TestClock.adjust("29 seconds")
+      expect(rung).toStrictEqual([])
+      yield* TestClock.adjust("100 millis")
+      expect(rung).toStrictEqual(["first", "second"])
+      yield* TestClock.adjust("30 seconds")
+      expect(rung).toStrictEqual(["first", "second", "once", "first", "second"])
+    })
+  )
+
   it.scoped("ring in time when the time of day is set back", () =>
     Effect.gen(function* () {
       const clock = yield* Effect.clock

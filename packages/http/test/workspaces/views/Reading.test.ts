@@ -141,6 +141,24 @@ describeServer(
       expect(await watcher.closed).toBe(1002)
     })
 
+    it("is shown to each of many watchers that are told at once as that one sees it", async () => {
+      const template = await aTemplate(server())
+      const member = await server().aMember()
+      const made = await Promise.all(Array.from({ length: 6 }, () => aWorkspace(server(), template, member)))
+      await Promise.all(made.map(({ id }) => server().call("PUT", `/workspaces/${id}/favorite`, { token: member.token })))
+      const watchers = made.flatMap(({ id }) =>
+        [member, owner()].map((person) => ({ id, person, watcher: watchSocket(server(), id, person) }))
+      )
+      await Promise.all(watchers.map(({ watcher }) => watcher.next(({ type }) => type === "data")))
+      const { id } = await anImportedVersion(server(), {}, { template_id: template.id })
+      await server().call("PATCH", `/templates/${template.id}/versions`, { token: owner().token, body: { id } })
+      for (const { id, person, watcher } of watchers) {
+        const { data } = await watcher.next(({ data }) => data !== null && "outdated" in data && data.outdated === true)
+        expect(data).toMatchObject({ id, favorite: person === member })
+        watcher.socket.close()
+      }
+    })
+
     it("is watched as server-sent events", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const abort = new AbortController()
