@@ -12,7 +12,7 @@ import { authenticated, firstSession, password } from "./deployment.mjs"
 import { launch } from "./launch.mjs"
 import { load, request } from "./load.mjs"
 import { start } from "./sections/start.mjs"
-import { openEvents, openMany } from "./sections/watchers.mjs"
+import { openEvents, openMany } from "./sections/held.mjs"
 import { idOf, runningOf, seed, sessionOf } from "./seed.mjs"
 
 const workspaces = 10_000

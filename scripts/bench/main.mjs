@@ -16,6 +16,7 @@ import { remoteDaemons } from "./sections/daemons.mjs"
 import { largeFiles } from "./sections/files.mjs"
 import { docker } from "./sections/docker.mjs"
 import { forms } from "./sections/forms.mjs"
+import { held } from "./sections/held.mjs"
 import { history } from "./sections/history.mjs"
 import { interactive } from "./sections/interactive.mjs"
 import { streamKinds } from "./sections/kinds.mjs"
@@ -32,7 +33,6 @@ import { streams } from "./sections/streams.mjs"
 import { tracing } from "./sections/tracing.mjs"
 import { userPages } from "./sections/userPages.mjs"
 import { users } from "./sections/users.mjs"
-import { watchers } from "./sections/watchers.mjs"
 import { workspaces } from "./sections/workspaces.mjs"
 import { startServer } from "./servers.mjs"
 
@@ -48,7 +48,7 @@ const sections = {
   workspaces,
   interactive,
   lifeCycle,
-  watchers,
+  held,
   relay,
   apps,
   streams,

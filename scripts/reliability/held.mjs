@@ -25,7 +25,7 @@ import * as Terminals from "../../packages/agent/dist/streams/Terminals.js"
 import { percentile } from "../bench/compare.mjs"
 import { makeDatabases } from "../bench/databases.mjs"
 import { startDeployment } from "../bench/deployment.mjs"
-import { openEvents, openMany } from "../bench/sections/watchers.mjs"
+import { openEvents, openMany } from "../bench/sections/held.mjs"
 import { idOf, runningOf } from "../bench/seed.mjs"
 import { clientOf, makeTemplate } from "./server.mjs"
 

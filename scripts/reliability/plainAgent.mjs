@@ -95,9 +95,9 @@ const reader = (socket, manifest) => {
 
 /**
  * Connects once and asks for the manifest. `isConnected` is called when it has come. Resolves when the attempt or the connection has ended: with what the server
- * refused it with, and the seconds that it has to wait.
+ * refused it with, and the seconds that it has to wait. An aborted `signal` ends it.
  */
-export const attempt = (port, token, isConnected) =>
+export const attempt = (port, token, isConnected, signal) =>
   new Promise((resolve) => {
     const socket = dial({ port, host: "127.0.0.1", noDelay: true })
     let head = ""
@@ -108,6 +108,7 @@ export const attempt = (port, token, isConnected) =>
       resolve({ refusal, retryAfter })
     }
     const timer = setTimeout(() => end("The server does not answer"), openWithin)
+    signal?.addEventListener("abort", () => end("aborted"), { once: true })
     socket.on("error", ({ code }) => end(code))
     socket.on("close", () => end("closed"))
     socket.on("data", (bytes) => {

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { WebSocket } from "ws"
 import { startDeployment } from "../deployment.mjs"
-import { openMany } from "./watchers.mjs"
+import { openMany } from "./held.mjs"
 
 const { Box, FrameReader, RelayFrame } = Relay
 const { FrameType } = RelayFrame
