@@ -41,16 +41,20 @@ class SetAlarm implements Alarm {
   add(now: number): void {
     const { isRepeated, length, lists } = this
     const at = now + length
-    this.at = isRepeated ? at - (at % (length / partsOfPeriod)) : at
-    lists.set(length, (lists.get(length) ?? new Set()).add(this))
+    this.at = isRepeated ? at - (at % Math.max(1, Math.floor(length / partsOfPeriod))) : at
+    lists.set(this.key, (lists.get(this.key) ?? new Set()).add(this))
+  }
+
+  private get key(): number {
+    return this.isRepeated ? -this.length : this.length
   }
 
   /** Answers whether it was set. */
   remove(): boolean {
-    const { length, lists } = this
-    const list = lists.get(length)
+    const { key, lists } = this
+    const list = lists.get(key)
     const wasSet = list?.delete(this) === true
-    if (list?.size === 0) lists.delete(length)
+    if (list?.size === 0) lists.delete(key)
     return wasSet
   }
 
@@ -66,7 +70,7 @@ const atOnce = 16
 export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
   const clock = yield* Effect.clock
   const current = (): number => Monotonic.of(clock)
-  /** By the time after which they ring. */
+  /** By the time after which they ring; those that are repeated by its negative, as they ring a little earlier. */
   const lists = new Map<number, List>()
   /** Opens when an alarm is set that rings before what is waited for. */
   const isEarlier = yield* Effect.makeLatch(false)
