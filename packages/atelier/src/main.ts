@@ -16,10 +16,9 @@ const given = process.argv.slice(2)
 const words = given[0] === "server" ? given.slice(1) : given
 const [word = ""] = words
 const isVersion = word === "--version" || (word === "serve" && words[1] === "--version")
-// Both generations have their sizes by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
+// The young generation has its size by now. V8 takes compiled code, Node's own and ours, with the flags alone that it was made with
 const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ")
-for (const [, part = ""] of options.matchAll(/--((?:max|min)[-_]semi|initial[-_]old)[-_]space[-_]size=/g))
-  setFlagsFromString(`--${part}-space-size=0`)
+for (const [, bound = ""] of options.matchAll(/--(max|min)[-_]semi[-_]space[-_]size=/g)) setFlagsFromString(`--${bound}-semi-space-size=0`)
 
 const run = async (): Promise<number> => {
   if (isVersion) return (await import("./printed.js")).printed(`Atelier ${version}\n`)

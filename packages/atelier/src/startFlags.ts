@@ -2,7 +2,6 @@
  * How V8 runs the program while it starts: with these flags, an idle server takes 24 MiB less, and a start as long as without. Most of what a start makes
  * stays, so a young generation that grows copies it, and keeps its size. What a start runs often is hardly run afterwards, so optimized code of it is of
  * no use.
- * `npm start` tells V8 how far the old generation may grow before its first collection: it reads that flag before any program runs.
  */
 import { setFlagsFromString } from "node:v8"
 

@@ -46,7 +46,7 @@ describe("the compiled code that the build kept", () => {
     ["as other programs start it", [], ""],
     ["as `npm start` does", flagsOf(checkout), ""],
     ["for many downloads", ["--max-semi-space-size=32", "--min-semi-space-size=16"], ""],
-    ["with `npm start`'s size of the young generation in the environment", [], "--max-semi-space-size=32"]
+    ["with the flags of `npm start` in the environment", [], flagsOf(checkout).join(" ")]
   ])("is taken by a server that is started %s", async (_, flags, variable) => {
     const env = { ...process.env, NODE_OPTIONS: variable }
     const child = spawn(process.execPath, [...flags, tellsRejection, program, "serve", "--help"], {
