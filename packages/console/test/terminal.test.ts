@@ -101,7 +101,7 @@ describeConsole(
       await page.reload()
       await screen(page).filter({ hasText: shell }).waitFor()
       expect(await page.getByRole("tab").allTextContents()).toStrictEqual(["Terminal 2", "build"])
-      // With the next prompt the shell has the line: what is on its way when the connection breaks is lost
+      // The next prompt shows that the shell has the line: a broken connection loses keys that are on their way
       await enter(page, "(sleep 1; echo meanwhile $$) &", /meanwhile \$\$\) &.*\$/s)
       relay.cut()
       await page.getByRole("status").filter({ hasText: "The connection is lost." }).waitFor()

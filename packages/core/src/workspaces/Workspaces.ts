@@ -36,7 +36,7 @@ interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template
 /** How often a watched workspace is read without an event. */
 const recheck = "30 seconds"
 
-/** Watched workspaces that are read together, at most: on SQLite, other requests wait meanwhile. */
+/** The largest number of watched workspaces that are read together: on SQLite, other requests wait for as long. */
 const watchedAtOnce = 32
 
 const renamesOff = new Invalid({

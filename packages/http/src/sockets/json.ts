@@ -12,7 +12,7 @@ import { type Options, WebSockets } from "./WebSockets.js"
 /** Encoders of each dialect by their types: one for each open stream would take a third of a KB. */
 const encoders: Readonly<Record<Dialect, WeakMap<SchemaAST.AST, unknown>>> = { standard: new WeakMap(), reference: new WeakMap() }
 
-/** Writes documents as answers are written: of what is marked with `keptText`, the text of a value that has been sent before is kept. */
+/** Writes documents as answers are written: the texts of values that `keptText` marks are kept. */
 const writerOf = (ast: SchemaAST.AST): ((value: unknown) => string) => {
   const write = writer(ast)
   if (write !== undefined) return write
