@@ -1,7 +1,6 @@
-// The standalone server on PostgreSQL by one worker and by two: requests, and the processor time that one takes of all processes of the server. On Linux, the
-// server has cores of its own: one for each of two workers where the machine has four, or else one for all, on which two workers answer as much as one
-// if they cost nothing beside each other. The load and the database have the others. Two frames are measured in the same turns: two servers of one worker each,
-// which have nothing in common and half of the connections each, and a bare cluster of Node's.
+// The standalone server on PostgreSQL by one worker and by two: requests, and the processor time that one takes of all processes of the server. On Linux with two
+// cores or more, each side has as many of them as workers, and shares them with all else: with the load, the database, agents and apps. So each worker has as
+// much of all of them, and two workers answer twice as much as one if they cost nothing beside each other. A bare cluster of Node's is measured as a frame.
 import { builds, createClient, logins, users } from "@atelier/client"
 import { execFile, fork } from "node:child_process"
 import { once } from "node:events"
@@ -21,7 +20,7 @@ import { launch } from "../launch.mjs"
 const admin = { email: "admin@example.com", password }
 const rounds = 5
 
-/** Connections of a load: all servers of a side share them. */
+/** Connections of a load for each worker. */
 const connections = 20
 
 const sum = (values) => values.reduce((left, right) => left + right, 0)
@@ -30,11 +29,9 @@ const sum = (values) => values.reduce((left, right) => left + right, 0)
 const warmUp = 4000
 
 /** Has each process answer as many requests as its code needs. */
-const warm = async ({ servers }, kind) => {
-  for (const { count, port, requests } of servers) {
-    for (let answered = 0; answered < count * warmUp;) {
-      answered += (await load({ port, request: requests[kind], seconds: 1, warmup: 0 })).latencies.length
-    }
+const warm = async ({ count, port, requests }, kind) => {
+  for (let answered = 0; answered < count * warmUp;) {
+    answered += (await load({ port, request: requests[kind], seconds: 1, warmup: 0 })).latencies.length
   }
 }
 
@@ -66,9 +63,6 @@ const startedBare = async (databases, count) => {
   const [{ port, pids }] = await once(child, "message")
   return { port, pids, count, requests: { query: request("GET", "/") }, stop: () => child.disconnect() }
 }
-
-/** Servers that share the connections of a load. */
-const sideOf = (...servers) => ({ servers, pids: servers.flatMap(({ pids }) => pids) })
 
 /** Starts a workspace whose agent one of the workers holds, and answers how to delete it. */
 const withApp = async ({ client }) => {
@@ -104,20 +98,10 @@ const pin = async (pids, cores) => {
   for (const pid of pids) await run("taskset", ["-acp", cores, String(pid)]).catch(() => undefined)
 }
 
-/** Gives the servers cores of their own, and what else this run has started, agents and apps too, the others. Answers how many cores two workers have; undefined without. */
-const keepApart = async (sides) => {
-  const cores = availableParallelism()
-  const isPossible =
-    cores > 1 &&
-    (await run("taskset", ["--version"])
-      .then(() => true)
-      .catch(() => false))
-  if (!isPossible) return undefined
-  const isWide = cores >= 4
-  await pin(await familyOf(process.pid), isWide ? `2-${cores - 1}` : `1-${cores - 1}`)
-  for (const { pids } of sides) await pin(pids, isWide && pids.length > 1 ? "0,1" : "0")
-  return isWide ? 2 : 1
-}
+const hasTaskset = () =>
+  run("taskset", ["--version"])
+    .then(() => true)
+    .catch(() => false)
 
 /** Milliseconds of processor time that each of some processes has taken, on Linux. */
 const processorTime = (pids) =>
@@ -129,41 +113,34 @@ const processorTime = (pids) =>
     })
   )
 
-/** A turn of one kind of request: its rate, and the processor time of the servers' processes for each. */
-const measured = async ({ pids, servers }, kind, seconds) => {
+/** A turn of one kind of request: its rate, and the processor time of the server's processes for each. */
+const measured = async ({ count, pids, port, requests }, kind, seconds) => {
   const before = await processorTime(pids)
-  const loads = servers.map(({ port, requests }) =>
-    load({ port, request: requests[kind], seconds, warmup: 0, connections: connections / servers.length })
-  )
-  const answers = await Promise.all(loads)
+  const { latencies, perSecond } = await load({ port, request: requests[kind], seconds, warmup: 0, connections: connections * count })
   const taken = (await processorTime(pids)).map((time, at) => time - before[at])
-  const answered = sum(answers.map(({ latencies }) => latencies.length))
-  return { perSecond: sum(answers.map(({ perSecond }) => perSecond)), each: sum(taken) / answered, first: taken[0] / answered }
+  return { perSecond, each: sum(taken) / latencies.length, first: taken[0] / latencies.length }
 }
 
 /** Measures one kind of request in turns, and answers a median of each side's. */
-const inTurns = async (sides, kind, seconds) => {
+const inTurns = async (sides, kind, seconds, isPinned) => {
   for (const side of sides) await warm(side, kind)
+  const all = isPinned ? await familyOf(process.pid) : []
   const turns = []
   for (let round = 0; round < rounds; round++) {
-    for (const [at, side] of sides.entries()) turns.push({ at, ...(await measured(side, kind, seconds)) })
+    for (const [at, side] of sides.entries()) {
+      await pin(all, `0-${side.count - 1}`)
+      turns.push({ at, ...(await measured(side, kind, seconds)) })
+    }
   }
   return (name) => sides.map((_, at) => median(turns.filter((turn) => turn.at === at).map((turn) => turn[name])))
-}
-
-/** Adds the processor time of one kind of request, as the ratio to that of the first of `names`. */
-const reportTimes = ({ database, figure, names, of, report, target }) => {
-  const times = of("each")
-  for (const [at, name] of names.entries()) {
-    const ratio = at === 0 ? {} : { ratio: times[at] / times[0], target: at === 1 ? target : undefined }
-    report.add({ figure: `processor time of ${figure}, ${name}`, database: database.name, value: times[at], unit: "ms", ...ratio })
-  }
 }
 
 export const workers = {
   title: "several workers",
   run: async ({ database, databases, report, seconds }) => {
     if (database.kind !== "postgres") return
+    const cores = availableParallelism()
+    const isPinned = cores > 1 && (await hasTaskset())
     const all = []
     const deletions = []
     const start = async (starting) => {
@@ -172,36 +149,35 @@ export const workers = {
       return server
     }
     const medians = {}
-    let ownCores
     try {
-      const sides = [
-        sideOf(await start(started(databases, 1))),
-        sideOf(await start(started(databases, 2))),
-        sideOf(await start(started(databases, 1)), await start(started(databases, 1)))
-      ]
-      const bare = [sideOf(await start(startedBare(databases, 1))), sideOf(await start(startedBare(databases, 2)))]
-      for (const server of sides.flatMap(({ servers }) => servers)) deletions.push(await withApp(server))
-      ownCores = await keepApart([...sides, ...bare])
-      for (const kind of ["caller", "app"]) medians[kind] = await inTurns(sides, kind, seconds(3))
-      medians.query = await inTurns(bare, "query", seconds(1))
+      const sides = [await start(started(databases, 1)), await start(started(databases, 2))]
+      const bare = [await start(startedBare(databases, 1)), await start(startedBare(databases, 2))]
+      for (const server of sides) deletions.push(await withApp(server))
+      for (const kind of ["caller", "app"]) medians[kind] = await inTurns(sides, kind, seconds(3), isPinned)
+      medians.query = await inTurns(bare, "query", seconds(1), isPinned)
     } finally {
+      if (isPinned) await pin(await familyOf(process.pid), `0-${cores - 1}`)
       for (const remove of deletions) await remove()
       for (const { stop } of all) await stop()
-      if (ownCores !== undefined) await pin(await familyOf(process.pid), `0-${availableParallelism() - 1}`)
     }
-    const [one, two, apart] = medians.caller("perSecond")
-    const common = { database: database.name, unit: "/s" }
-    const where = ownCores === undefined ? "" : ` on ${ownCores === 1 ? "the same core" : "a core each"}`
-    const target = ownCores === undefined ? undefined : { atLeast: 0.85 * ownCores }
-    report.add({ ...common, figure: "GET /users/me, one worker", value: one })
-    report.add({ ...common, figure: `GET /users/me, two workers${where}`, value: two, ratio: two / one, target })
-    report.add({ ...common, figure: `GET /users/me, two servers${where}`, value: apart, ratio: apart / one })
-    const names = ["one worker", "two workers", "two servers"]
-    reportTimes({ database, figure: "GET /users/me", names, of: medians.caller, report })
-    report.add({ ...common, unit: "ms", figure: "of it, of the process that was started", value: medians.caller("first")[1] })
-    // The load, the agent and the app have more to do than the server, so what counts is what the server takes: N workers answer as much as one for each
-    // share that a request takes more
-    reportTimes({ database, figure: "a small page of an app", names, of: medians.app, report, target: { atMost: 1.18 } })
-    reportTimes({ database, figure: "a bare query", names: ["one process", "a bare cluster of two"], of: medians.query, report })
+    const target = isPinned ? { atLeast: 0.85 * 2 } : undefined
+    const add = (figure, [one, two], [first, second], unit, target) => {
+      report.add({ database: database.name, figure: `${figure}, ${first}`, value: one, unit })
+      report.add({ database: database.name, figure: `${figure}, ${second}`, value: two, unit, ratio: two / one, target })
+    }
+    const both = (figure, of, names, target) => {
+      add(figure, of("perSecond"), names, "/s", target)
+      add(`processor time of ${figure}`, of("each"), names, "ms")
+    }
+    both("GET /users/me", medians.caller, ["one worker", "two workers"], target)
+    both("a small page of an app", medians.app, ["one worker", "two workers"], target)
+    both("a bare query", medians.query, ["one process", "two processes"])
+    const [, first] = medians.caller("first")
+    report.add({
+      database: database.name,
+      figure: "of two workers' GET /users/me, of the process that was started",
+      value: first,
+      unit: "ms"
+    })
   }
 }
