@@ -6,11 +6,8 @@ import { Duplex } from "node:stream"
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
 
-/** Unused connections that are kept for each app: browsers open six at once, and several users may look at one app. */
-const maximumKept = 32
-
-/** Unused connections that are kept for all apps of an agent, which share its 128 streams. */
-const maximumKeptOfAgent = 64
+/** Unused connections that are kept for the apps of an agent, which have its 256 streams in common with all else. */
+const maximumKept = 64
 
 /** The options of a request that uses a kept connection. */
 export interface Kept extends ClientRequestArgs {
@@ -76,7 +73,7 @@ export class AppConnections extends Agent {
     if (connection === undefined) return false
     const { agent_id } = connection
     const others = this.unused.get(agent_id) ?? 0
-    if (others >= maximumKeptOfAgent) return false
+    if (others >= maximumKept) return false
     this.unused.set(agent_id, others + 1)
     const end = (): void => void socket.destroy()
     const timer = setTimeout(end, keptFor).unref()

@@ -1,5 +1,5 @@
 /** Connections to apps that speak HTTP without TLS, for requests that are passed on without an effect. */
-import type { DirectStream } from "@atelier/core/network"
+import { type DirectStream, maximumStreams } from "@atelier/core/network"
 import { type Clock, Effect, Exit, Runtime, Scope } from "effect"
 import { AnswerReader, LastHead, type Receiver } from "./AnswerReader.js"
 import { failureOf } from "./AppConnections.js"
@@ -11,9 +11,11 @@ const keptFor = 4_000
 /** Milliseconds between two looks at the unused connections. */
 const lookEvery = 500
 
-/** Unused connections that are kept for each app, and for all apps of an agent. */
-const maximumKept = 32
-const maximumKeptOfAgent = 64
+/**
+ * Unused connections that are kept for the apps of an agent, half of the streams that it may have. As many requests may end in one turn, whose connections the
+ * next turn takes: one that was not kept costs several times as much as a request.
+ */
+const maximumKept = maximumStreams / 2
 
 /** Where what happens to a request goes to. */
 export interface PlainReceiver extends Receiver {
@@ -213,7 +215,7 @@ export class PlainConnections {
     this.forget(connection)
     const others = this.unused.get(agentId) ?? 0
     const list = this.idle.get(key) ?? []
-    if (!isReusable || this.isDestroyed || list.length >= maximumKept || others >= maximumKeptOfAgent) return connection.destroy()
+    if (!isReusable || this.isDestroyed || others >= maximumKept) return connection.destroy()
     connection.since = this.clock.unsafeCurrentTimeMillis()
     list.push(connection)
     this.idle.set(key, list)
