@@ -33,6 +33,9 @@ export const idOf = (kind, number) => `${prefixes[kind]}000000-0000-7000-8000-${
 /** The agents that have a token. */
 const withToken = 400
 
+/** Milliseconds of an hour. */
+const hour = 60 * 60 * 1000
+
 /** The number of a workspace that has an agent, by a count from 0: six of ten have one. */
 export const runningOf = (count) => Math.floor(count / 6) * 10 + (count % 6 === 0 ? 10 : count % 6)
 
@@ -75,6 +78,8 @@ const insert = (table, { from, to, where = "" }, columns) =>
 /** What rows of a deployment share in the SQL of one database. */
 const sharedOf = ({ json, no, timestamp, uuid, yes }, { now, organization }) => {
   const at = timestamp(now)
+  // PostgreSQL counts agents whose last sign is older than ten minutes by another index
+  const seen = timestamp(new Date(Date.parse(now) - hour).toISOString())
   const created = { created_at: at, updated_at: at }
   const organization_id = uuid(organization)
   const finished = {
@@ -91,7 +96,7 @@ const sharedOf = ({ json, no, timestamp, uuid, yes }, { now, organization }) => 
     logs_length: "0",
     logs_overflowed: no
   }
-  return { at, created, organization_id, finished }
+  return { at, created, organization_id, finished, seen }
 }
 
 const userRows = ({ bytes, id, json, no, padded, timestamp }, { hashedPassword }, { at, created, organization_id }) => ({
@@ -250,7 +255,7 @@ const workspaceRows = ({ bytes, id, json, no }, { at, created, finished, organiz
   }
 }
 
-const agentRows = ({ hash, id, json, no, yes }, { at, created }) => ({
+const agentRows = ({ hash, id, json, no, yes }, { at, created, seen }) => ({
   agent: {
     id: id("agent", "i"),
     ...created,
@@ -272,8 +277,8 @@ const agentRows = ({ hash, id, json, no, yes }, { at, created }) => ({
     motd_file: "''",
     troubleshooting_url: "''",
     connection_timeout_seconds: "120",
-    first_connected_at: at,
-    last_connected_at: at,
+    first_connected_at: seen,
+    last_connected_at: seen,
     lifecycle_state: "'ready'",
     started_at: at,
     ready_at: at,
