@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { Body, flag, map, text } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const AuthorizationCheck = Body({
@@ -29,5 +29,6 @@ export const access = HttpApiGroup.make("access")
       )
       .setPayload(Body({ checks: map(AuthorizationCheck) }))
       .addSuccess(Schema.Record({ key: Schema.String, value: Schema.Boolean }).annotations({ identifier: "AuthorizationResponse" }))
+      .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)

@@ -8,7 +8,7 @@ import { Numbers, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals, Response } from "../../wire/errors.js"
 import { boundedText, IntegerFromText, Path, Query, text } from "../../wire/input.js"
-import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming } from "../annotations.js"
+import { AlsoAnswers, AlsoEvents, logForms, Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 import { WorkspaceAgent, WorkspaceAgentLog, WorkspaceAgentMetadata } from "./agentViews.js"
 
@@ -68,6 +68,7 @@ export const agents = HttpApiGroup.make("agents")
       .setPath(byId)
       .addSuccess(WorkspaceAgent)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     logs("getAgentLogs", "/api/v2/workspaceagents/:workspaceagent/logs").annotateContext(

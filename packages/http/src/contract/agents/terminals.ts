@@ -7,7 +7,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, IntegerFromText, Path, Query, required, text } from "../../wire/input.js"
-import { operation, Streaming } from "../annotations.js"
+import { operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated, OptionallyAuthenticated } from "../authentication.js"
 
 const byId = Path({ workspaceagent: Uuid.Uuid })
@@ -79,4 +79,5 @@ export const terminals = HttpApiGroup.make("terminals")
       .addSuccess(Schema.Struct({ signed_token: Schema.String }).annotations({ identifier: "IssueReconnectingPTYSignedTokenResponse" }))
       .addError(refusals("Invalid", "NotFound"))
       .middleware(Authenticated)
+      .annotate(TrailingSlash, true)
   )

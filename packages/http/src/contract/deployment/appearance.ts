@@ -7,7 +7,7 @@ import { Banner } from "@atelier/core/deployment"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, list, text } from "../../wire/input.js"
-import { operation, RightFirst } from "../annotations.js"
+import { operation, RightFirst, TrailingSlash } from "../annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "../authentication.js"
 
 /** Empty texts are left out. */
@@ -44,6 +44,7 @@ export const appearance = HttpApiGroup.make("appearance")
       .annotateContext(operation("Get the appearance", "Returns the name, logo, banners and links that pages and agents show."))
       .addSuccess(AppearanceConfig)
       .middleware(UserOrAgentAuthenticated)
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("updateAppearance", "/api/v2/appearance")
@@ -60,4 +61,5 @@ export const appearance = HttpApiGroup.make("appearance")
       .addError(refusals("Forbidden", "Invalid"))
       .annotate(RightFirst, Access.authorize("update", AccessObjects.bare("deployment_config")))
       .middleware(Authenticated)
+      .annotate(TrailingSlash, true)
   )

@@ -5,7 +5,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 export const Replica = Schema.Struct({
@@ -35,6 +35,7 @@ export const regions = HttpApiGroup.make("regions")
       .annotateContext(operation("List replicas", "Returns the processes of the deployment that are alive, the oldest first."))
       .addSuccess(Schema.Array(Replica))
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("listRegions", "/api/v2/regions")
@@ -50,5 +51,6 @@ export const regions = HttpApiGroup.make("regions")
         )
       )
       .addSuccess(Schema.Struct({ host: Schema.String }).annotations({ identifier: "AppHostResponse" }))
+      .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)

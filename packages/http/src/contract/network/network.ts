@@ -8,7 +8,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { firstText, Path, Query } from "../../wire/input.js"
-import { Messages, operation, Streaming } from "../annotations.js"
+import { Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const ConnectionInfo = Schema.Struct({
@@ -67,6 +67,7 @@ export const network = HttpApiGroup.make("network")
       .addSuccess(upgraded)
       .addError(refusals("Conflict", "Unauthenticated", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("coordinateAgent", "/api/v2/workspaceagents/:workspaceagent/coordinate")

@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { dialectal, listOfOne } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
 import { Body, flag, boundedMap, listOf, needed, Path, StrictQuery, text } from "../../wire/input.js"
-import { AlsoEvents, Messages, operation, Streaming } from "../annotations.js"
+import { AlsoEvents, Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const InboxNotification = Notification.annotations({ identifier: "InboxNotification" })
@@ -100,6 +100,7 @@ export const inbox = HttpApiGroup.make("inbox")
       .setUrlParams(StrictQuery({ ...filter, starting_before: idOrEmpty }))
       .addSuccess(InboxPage)
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("watchInboxNotifications", "/api/v2/notifications/inbox/watch")
@@ -192,6 +193,7 @@ export const notifications = HttpApiGroup.make("notifications")
       .setPath(Path({ user: Schema.String }))
       .addSuccess(Schema.Array(Preference))
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("updateNotificationPreferences", "/api/v2/users/:user/notifications/preferences")
@@ -206,6 +208,7 @@ export const notifications = HttpApiGroup.make("notifications")
       )
       .addSuccess(Schema.Array(Preference))
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)
 

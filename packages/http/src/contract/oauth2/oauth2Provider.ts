@@ -7,7 +7,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, needed, Path, Query, text } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 export const OAuth2ProviderApp = Schema.Struct({
@@ -54,6 +54,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setUrlParams(Query({ user_id: Schema.optional(Uuid.Uuid) }))
       .addSuccess(Schema.Array(OAuth2ProviderApp))
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createOAuth2App", "/api/v2/oauth2-provider/apps")
@@ -61,6 +62,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPayload(AppRequest)
       .addSuccess(OAuth2ProviderApp, { status: 201 })
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getOAuth2App", "/api/v2/oauth2-provider/apps/:app")
@@ -68,6 +70,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPath(Path(app))
       .addSuccess(OAuth2ProviderApp)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("updateOAuth2App", "/api/v2/oauth2-provider/apps/:app")
@@ -76,6 +79,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPayload(AppRequest)
       .addSuccess(OAuth2ProviderApp)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("deleteOAuth2App", "/api/v2/oauth2-provider/apps/:app")
@@ -83,6 +87,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPath(Path(app))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("listOAuth2AppSecrets", "/api/v2/oauth2-provider/apps/:app/secrets")
@@ -90,6 +95,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPath(Path(app))
       .addSuccess(Schema.Array(Secret))
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createOAuth2AppSecret", "/api/v2/oauth2-provider/apps/:app/secrets")
@@ -99,6 +105,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPath(Path(app))
       .addSuccess(NewSecret, { status: 201 })
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("deleteOAuth2AppSecret", "/api/v2/oauth2-provider/apps/:app/secrets/:secretID")
@@ -106,6 +113,7 @@ export const oauth2Provider = HttpApiGroup.make("oauth2Provider")
       .setPath(Path(secret))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getOAuth2Settings", "/api/v2/oauth2-provider/settings")

@@ -107,6 +107,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
       .addError(refusals("Forbidden"))
       .annotate(TakesBytes, [tarType, ...zipTypes])
       .annotate(Limiter, "files")
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("downloadFile", "/api/v2/files/:fileID")

@@ -140,6 +140,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
       .addSuccess(TemplateVersion)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get(
@@ -265,6 +266,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("NotFound", "NotReady", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createDryRun", "/api/v2/templateversions/:templateversion/dry-run")
@@ -273,6 +275,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPayload(CreateDryRun)
       .addSuccess(ProvisionerJob, { status: 201 })
       .addError(refusals("NotFound", "NotReady"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getDryRun", "/api/v2/templateversions/:templateversion/dry-run/:jobID")

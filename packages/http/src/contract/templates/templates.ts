@@ -144,6 +144,7 @@ export const templates = HttpApiGroup.make("templates")
       .setPath(Path({ organization: Schema.String, templatename: Schema.String }))
       .addSuccess(Template)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("listTemplates", "/api/v2/templates")

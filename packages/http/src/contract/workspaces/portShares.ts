@@ -8,7 +8,7 @@ import { ConnectionWatchEvent as ConnectionEvent, EndedBuild, PortShare } from "
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, integer, needed, Path, Query, text } from "../../wire/input.js"
-import { Messages, operation, Streaming } from "../annotations.js"
+import { Messages, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const workspace = Path({ workspace: Uuid.Uuid })
@@ -26,6 +26,7 @@ export const portShares = HttpApiGroup.make("portShares")
       .setPath(workspace)
       .addSuccess(WorkspacePortShares)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("sharePort", "/api/v2/workspaces/:workspace/port-share")
@@ -34,6 +35,7 @@ export const portShares = HttpApiGroup.make("portShares")
       .setPayload(Body({ agent_name: needed(text), port: needed(integer), share_level: needed(text), protocol: needed(text) }))
       .addSuccess(WorkspacePortShare)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("unsharePort", "/api/v2/workspaces/:workspace/port-share")
@@ -42,6 +44,7 @@ export const portShares = HttpApiGroup.make("portShares")
       .setPayload(Body({ agent_name: text, port: integer }))
       .addSuccess(HttpApiSchema.Empty(200))
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)
 

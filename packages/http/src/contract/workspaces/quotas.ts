@@ -6,7 +6,7 @@ import { Numbers } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Path } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const WorkspaceQuota = Schema.Struct({
@@ -26,6 +26,7 @@ export const quotas = HttpApiGroup.make("quotas")
       .setPath(Path({ organization: Schema.String, ...user }))
       .addSuccess(WorkspaceQuota)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getQuota", "/api/v2/workspace-quota/:user")
@@ -35,5 +36,6 @@ export const quotas = HttpApiGroup.make("quotas")
       .setPath(Path(user))
       .addSuccess(WorkspaceQuota)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)

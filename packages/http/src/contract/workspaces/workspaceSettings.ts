@@ -10,7 +10,7 @@ import { ConnectionTiming } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { refusals, Response } from "../../wire/errors.js"
 import { Body, firstText, flag, integer, needed, page, Path, Query, text } from "../../wire/input.js"
-import { BodyLimit, operation, OptionalBody } from "../annotations.js"
+import { BodyLimit, operation, OptionalBody, TrailingSlash } from "../annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "../authentication.js"
 import { User } from "../identity/users.js"
 import { Base64, timeout, Workspace } from "./workspaces.js"
@@ -63,6 +63,7 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .middleware(Authenticated)
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("setWorkspaceTtl", "/api/v2/workspaces/:workspace/ttl")
@@ -77,6 +78,7 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .middleware(Authenticated)
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("extendWorkspace", "/api/v2/workspaces/:workspace/extend")
