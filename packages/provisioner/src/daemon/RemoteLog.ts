@@ -27,15 +27,30 @@ export interface RemoteLog {
   readonly canceled: Effect.Effect<void>
 }
 
-/** The log of one job. A server that cannot be reached ends the connection, and with it the job. */
+/**
+ * The log of one job. A batch that the server refuses is lost, and those after it are sent all the same. A server that cannot be reached ends the
+ * connection, and with it the job.
+ */
 export const make = (client: ProvisionerDaemonClient, jobId: string): Effect.Effect<RemoteLog, never, Scope.Scope> =>
   Effect.gen(function* () {
     const rows = yield* Mailbox.make<Row>({ capacity: maximumWaiting, strategy: "suspend" })
     const canceled = yield* Deferred.make<void>()
 
+    let isRefused = false
     const send = (logs: ReadonlyArray<Row>): Effect.Effect<void, DrpcClient.ClientError> =>
-      Effect.flatMap(client.UpdateJob({ job_id: jobId, logs }), (answer) =>
-        answer.canceled ? Deferred.succeed(canceled, undefined) : Effect.void
+      Effect.gen(function* () {
+        const answer = yield* client.UpdateJob({ job_id: jobId, logs })
+        isRefused = false
+        if (answer.canceled) yield* Deferred.succeed(canceled, undefined)
+      }).pipe(
+        Effect.catchIf(
+          (error) => error._tag === "RpcError" || error.reason === "message",
+          ({ message }) => {
+            const isFirst = !isRefused
+            isRefused = true
+            return isFirst ? Effect.logWarning(`The server refuses a part of a job's log: ${message}`) : Effect.void
+          }
+        )
       )
 
     /** The next rows; none after the last one. A batch without rows is a sign of life. */

@@ -127,7 +127,11 @@ const make = Effect.gen(function* () {
           heardAt = yield* Clock.currentTimeMillis
           isCanceled = (yield* claims.renew(job)).canceled
           return isCanceled
-        }).pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(true))),
+        }).pipe(
+          Effect.catchTag("ClaimLost", () => Effect.succeed(true)),
+          // The runner renews the claim too: a renewal that fails says nothing of the job, and must not end what the daemon tells of it
+          Effect.catchAllDefect(() => Effect.sync(() => isCanceled))
+        ),
         log: (log) => Effect.suspend(() => exchange.write(log)),
         parsed: (template) =>
           Effect.gen(function* () {

@@ -1,9 +1,10 @@
 /** Jobs of daemons in other processes, and daemons that stay connected and report nothing. templates-and-provisioning.md §6.7. */
 import { BuildResources } from "@atelier/core/agents"
-import { EventBus, Ids, Uuid } from "@atelier/core/platform"
+import { EventBus, Ids, StoreUnavailable, Uuid } from "@atelier/core/platform"
 import {
   importMetadata,
   JobClaims,
+  JobQueueRepository,
   JobRunner,
   jobStatus,
   type Phase,
@@ -16,9 +17,9 @@ import {
 } from "@atelier/core/provisioning"
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives, NodeEncryption } from "@atelier/node"
-import { expect, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Scope, TestClock } from "effect"
-import { sqlite } from "../../../../../test/store/databases.js"
+import { describe, expect, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Option, Scope, TestClock } from "effect"
+import { databases, sqlite } from "../../../../../test/store/databases.js"
 import { testEngines } from "../../../../../test/outside/engine.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../../test/records/jobs.js"
 import { runtime } from "../../../../../test/store/services.js"
@@ -119,4 +120,29 @@ layer(services.pipe(Layer.provideMerge(sqlite)))("a daemon that reports nothing 
       expect([yield* status, yield* error]).toStrictEqual(["failed", "The daemon was lost while it changed the workspace."])
     })
   )
+})
+
+describe.each(databases)("a renewal that fails once, on %s", (_, database) => {
+  let fails = false
+  const failing = Layer.map(database, (context) => {
+    const queue = Context.get(context, JobQueueRepository)
+    const renew: typeof queue.renew = (id, claimId, now, until) =>
+      Effect.suspend(() => {
+        if (!fails) return queue.renew(id, claimId, now, until)
+        fails = false
+        return Effect.die(new StoreUnavailable({ reason: "away", cause: "a test" }))
+      })
+    return Context.add(context, JobQueueRepository, { ...queue, renew })
+  })
+
+  layer(services.pipe(Layer.provideMerge(failing)))("a daemon that reports", (it) => {
+    it.scoped("hears nothing of it, since its log would end", () =>
+      Effect.gen(function* () {
+        const { remote } = yield* aBuild("plan")
+        fails = true
+        expect([yield* remote.heard, fails]).toStrictEqual([false, false])
+        expect(yield* remote.heard).toBe(false)
+      })
+    )
+  })
 })
