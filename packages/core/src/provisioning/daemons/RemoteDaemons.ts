@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
                 const remote = yield* remoteJobs.begin(yield* turns.next(take), admitted)
-                return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
+                return yield* Effect.onError(restore(handOver(remote)), () => remote.leave)
               })
             ),
 
