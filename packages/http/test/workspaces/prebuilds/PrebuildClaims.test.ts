@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { type Dispatcher, notificationEvents, type OutgoingNotification } from "@atelier/core/notifications"
-import { PrebuildRepository } from "@atelier/core/workspaces"
+import { PrebuildRepository, WorkspaceRepository } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Schema } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
 import { postgres, sqlite } from "../../../../../test/store/databases.js"
@@ -38,11 +38,19 @@ const replaced = () => delivered.filter(({ template_id }) => template_id === not
 /** Runs between the reconciliation's reading of the pool and its actions. */
 let afterReading = (): Promise<void> => Promise.resolve()
 
+/** Runs between the checks of a creation and its transaction. */
+let beforeStoring = (): Promise<void> => Promise.resolve()
+
 const paused = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
   Layer.map(database, (context) => {
     const repository = Context.get(context, PrebuildRepository)
     const existing = Effect.tap(repository.existing, () => Effect.promise(() => afterReading()))
-    return Context.add(context, PrebuildRepository, { ...repository, existing })
+    const workspaces = Context.get(context, WorkspaceRepository)
+    const idByName: typeof workspaces.idByName = (...named) =>
+      Effect.tap(workspaces.idByName(...named), () => Effect.promise(() => beforeStoring()))
+    return Context.add(context, PrebuildRepository, { ...repository, existing }).pipe(
+      Context.add(WorkspaceRepository, { ...workspaces, idByName })
+    )
   })
 
 const Workspaces = Schema.Struct({
@@ -157,6 +165,24 @@ describeAgentsOn(
       expect(text).toContain("serviced_prebuilt_workspaces_reconciliation_paused 1\n")
       expect(text).toMatch(/serviced_prebuilt_workspaces_metrics_last_updated \d{10}\n/)
       expect(text).toContain("serviced_prebuilds_reconciliation_duration_seconds_count ")
+    })
+
+    it("stay in the pool when the user whom one is claimed for is deleted meanwhile", async () => {
+      await pause(false)
+      await fullPool()
+      await pause(true)
+      const { id } = (await server().aMember()).user
+      const before = (await prebuilt()).workspaces.map((workspace) => workspace.id)
+      beforeStoring = async () => {
+        beforeStoring = () => Promise.resolve()
+        expect((await server().call("DELETE", `/users/${id}`, { token: owner() })).status).toBe(200)
+      }
+      const created = await server().call("POST", `/users/${id}/workspaces`, {
+        token: owner(),
+        body: { name: "for-nobody", template_id: templateId, rich_parameter_values: [{ name: "size", value: "2" }] }
+      })
+      expect(created.status).toBe(404)
+      expect((await prebuilt()).workspaces.map((workspace) => workspace.id)).toStrictEqual(before)
     })
 
     it("stay with a user who claims one between the decision to delete it and the delete", async () => {

@@ -46,6 +46,7 @@ export const layer = service(
   Effect.gen(function* () {
     const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
+    const locked = locking(sql, "FOR SHARE")
     const skipLocked = locking(sql, "FOR NO KEY UPDATE OF w SKIP LOCKED")
 
     /** The preset of the last start with one. */
@@ -109,15 +110,16 @@ export const layer = service(
       claim: (presetId, { owner_id, ...fields }, choice) =>
         runUnique(
           Effect.map(
-            sql`UPDATE workspaces SET ${sql.update({
+            sql`WITH claimant AS (SELECT lower(username) AS claimant_key FROM users WHERE id = ${owner_id} AND NOT deleted ${locked})
+            UPDATE workspaces SET ${sql.update({
               ...fields,
               owner_id,
               automatic_updates: "never",
               dormant_at: null,
               deleting_at: null,
               favorite: bool(false)
-            })}, owner_key = (SELECT lower(u.username) FROM users u WHERE u.id = ${owner_id})
-            WHERE id = (
+            })}, owner_key = (SELECT claimant_key FROM claimant)
+            WHERE EXISTS (SELECT 1 FROM claimant) AND id = (
               SELECT w.id ${ready(presetId)}
               ${chosen(choice)}
               ORDER BY w.created_at, w.id LIMIT 1 ${skipLocked}
