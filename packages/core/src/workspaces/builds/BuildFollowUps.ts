@@ -53,10 +53,8 @@ const follow = (followUp: BuildFollowUp) =>
       Effect.flatMap(WorkspaceBuildRepository, ({ byId }) => byId(followUp.build_id)),
       Effect.orDie
     )
-    const workspace = yield* Effect.flatMap(
-      Effect.flatMap(WorkspaceRepository, ({ details }) => details(parent.workspace_id)),
-      Effect.orDie
-    )
+    const workspaces = yield* WorkspaceRepository
+    const workspace = yield* Effect.flatMap(workspaces.details(parent.workspace_id), Effect.orDie)
     const initiator = Option.getOrUndefined(yield* users.byId(parent.initiator_id))
     const mayAsk = initiator !== undefined && !initiator.deleted && initiator.status !== "suspended"
     // A later build replaces the follow-up
@@ -88,6 +86,9 @@ const follow = (followUp: BuildFollowUp) =>
       )
       yield* transaction(
         Effect.gen(function* () {
+          // It may have become dormant since it was read
+          const locked = yield* Effect.flatMap(workspaces.lock(workspace.id), Effect.orDie)
+          if (isDormant(locked)) return yield* Effect.asVoid(moved(followUp, "drop"))
           if (!(yield* moved(followUp, "queue"))) return
           yield* orders.enqueue(prepared)
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })

@@ -31,13 +31,16 @@ interface Needs {
   readonly notifications: WorkspaceNotifications["Type"]
 }
 
+const changed = new Conflict({ message: "The workspace has changed since the build was decided on." })
+
 /** How a prepared build is queued, with what follows from it in the same transaction. */
 export const buildQueueing = ({ workspaces, jobs, jobRows, outcomes, followUps, builds, orders, notifications }: Needs) => {
-  /** Starting wakes a dormant workspace. */
+  /** Starting wakes a dormant workspace. One that has become dormant since it was found is not started: whether it may be woken was not asked. */
   const wake = (found: WorkspaceDetails, template: TemplateWithNames) =>
     Effect.gen(function* () {
       const workspace = yield* Effect.flatMap(workspaces.lock(found.id), Effect.orDie)
       if (!isDormant(workspace)) return
+      if (!isDormant(found)) return yield* changed
       const now = yield* Timestamp.now
       const awake = { ...woken(workspace, template, now), updated_at: now }
       yield* workspaces.updateSettings(awake)
@@ -85,7 +88,7 @@ export const buildQueueing = ({ workspaces, jobs, jobRows, outcomes, followUps, 
       const workspace = Option.getOrUndefined(yield* workspaces.lock(id))
       const build = Option.getOrUndefined(yield* builds.lockLatest(id))
       if (workspace === undefined || workspace.deleted || workspace.owner_id !== owner_id || build?.id !== latest_build_id) {
-        return yield* new Conflict({ message: "The workspace has changed since the build was decided on." })
+        return yield* changed
       }
     })
 
@@ -93,7 +96,7 @@ export const buildQueueing = ({ workspaces, jobs, jobRows, outcomes, followUps, 
     transaction(
       Effect.gen(function* () {
         if (expected !== undefined) yield* requireUnchanged(workspace.id, expected)
-        if (prepared.order.transition === "start" && isDormant(workspace)) yield* wake(workspace, prepared.target.template)
+        if (prepared.order.transition === "start") yield* wake(workspace, prepared.target.template)
         const { id } = yield* orders.enqueue(prepared)
         yield* notifications.buildQueued(prepared)
         const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
