@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/actors/Actor.js"
 import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import type { User } from "../../identity/users/User.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { Invalid, NotReady, type NotFound } from "../../platform/Errors.js"
+import { Invalid, NotReady, type NotFound, type TimedOut } from "../../platform/Errors.js"
 import { nil, type Uuid } from "../../platform/texts/Uuid.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
 import { afterwards } from "../../platform/store/Transactor.js"
@@ -73,13 +73,13 @@ const notEvaluated = (reason: string): ParameterForm => ({
 export interface ParameterFormsService {
   /**
    * The parameters that a build with these values has. The previous build's values of ephemeral parameters do not count. Callers check
-   * permissions. Fails with `Invalid` if the form cannot be evaluated. §4.5.
+   * permissions. Fails with `Invalid` if the form cannot be evaluated, and with `TimedOut` if that takes too long. §4.5.
    */
   readonly definitions: (
     target: ImportedVersion,
     owner: User,
     input: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
-  ) => Effect.Effect<ReadonlyArray<RichParameter>, Invalid>
+  ) => Effect.Effect<ReadonlyArray<RichParameter>, Invalid | TimedOut>
 
   /**
    * The form of a version for values and an owner; its id is 0. An owner that the actor cannot read is a diagnostic with the code
@@ -124,23 +124,21 @@ const make = Effect.gen(function* () {
     })
 
   const evaluate = Traced.fn("ParameterForms.evaluate")((target: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) =>
-    boundedEvaluation(
-      (opened) =>
-        Effect.gen(function* () {
-          const { job, version } = target
-          const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
-          if (jobStatus(job) !== "succeeded") return yield* stored
-          const session = Option.getOrUndefined(yield* Effect.option(source(target)))
-          if (session?.preview === undefined) return yield* stored
-          const input = {
-            metadata: yield* owners.ofPlannedStart(version, owner, "default", target.template_name),
-            variables: yield* versions.variables(version.id),
-            parameters
-          }
-          yield* opened
-          return yield* Effect.catchAll(session.preview(input), ({ message }) => Effect.succeed(notEvaluated(message)))
-        }).pipe(Effect.scoped, places.withPermits(1)),
-      notEvaluated
+    boundedEvaluation((opened) =>
+      Effect.gen(function* () {
+        const { job, version } = target
+        const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
+        if (jobStatus(job) !== "succeeded") return yield* stored
+        const session = Option.getOrUndefined(yield* Effect.option(source(target)))
+        if (session?.preview === undefined) return yield* stored
+        const input = {
+          metadata: yield* owners.ofPlannedStart(version, owner, "default", target.template_name),
+          variables: yield* versions.variables(version.id),
+          parameters
+        }
+        yield* opened
+        return yield* Effect.catchAll(session.preview(input), ({ message }) => Effect.succeed(notEvaluated(message)))
+      }).pipe(Effect.scoped, places.withPermits(1))
     )
   )
 
@@ -159,7 +157,10 @@ const make = Effect.gen(function* () {
       const owner = yield* ownerOf(target.version, owner_id)
       if (owner === undefined) return { id, ...noOwner } satisfies FormAnswer
       const given = Object.entries(inputs).map(([name, value]) => ({ name, value }))
-      return { id, ...(yield* evaluate(target, owner, given)) } satisfies FormAnswer
+      const form = yield* Effect.catchTag(evaluate(target, owner, given), "TimedOut", ({ detail = "" }) =>
+        Effect.succeed(notEvaluated(detail))
+      )
+      return { id, ...form } satisfies FormAnswer
     })
 
   return {

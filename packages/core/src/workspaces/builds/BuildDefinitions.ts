@@ -66,7 +66,7 @@ export const buildDefinitions = ({ versions, forms, sources, inputs }: Needs) =>
     const stored = reads.definitions(imported.version.id)
     if (template.use_classic_parameter_flow) return stored
     const ofForm = forms.definitions({ ...imported, template_name: template.name }, owner, values)
-    return transition === "start" ? ofForm : Effect.catchTag(ofForm, "Invalid", () => stored)
+    return transition === "start" ? ofForm : Effect.catchAll(ofForm, () => stored)
   }
 
   /** Tags of the template are expressions in the engine's language; most templates have none. */

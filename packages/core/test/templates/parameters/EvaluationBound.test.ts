@@ -3,7 +3,7 @@ import { Effect, Fiber, Option, TestClock } from "effect"
 import { boundedEvaluation } from "../../../src/templates/parameters/EvaluationBound.js"
 
 const answered = (evaluation: (opened: Effect.Effect<void>) => Effect.Effect<string>) =>
-  Effect.fork(boundedEvaluation(evaluation, (reason) => reason))
+  Effect.fork(Effect.catchTag(boundedEvaluation(evaluation), "TimedOut", ({ detail }) => Effect.succeed(detail)))
 
 it.effect("an evaluation has five seconds from the moment at which its source is open", () =>
   Effect.gen(function* () {
