@@ -1,8 +1,9 @@
-import { type Duration, Effect, Exit } from "effect"
+import { type Duration, Effect, Exit, Schedule } from "effect"
 import type { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import * as Background from "../platform/background/Background.js"
 import type { Ids } from "../platform/Ids.js"
 import * as Measure from "../platform/Measure.js"
+import { whileUnavailable } from "../platform/store/StoreUnavailable.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { dispatchWithin } from "./dispatchWithin.js"
@@ -10,6 +11,9 @@ import { notificationEventsById } from "./NotificationEvents.js"
 import { messageAfter, type MessageEvent } from "./NotificationQueue.js"
 import type { LeasedMessage, NotificationRepository } from "./NotificationRepository.js"
 import { outgoingOf } from "./Rendering.js"
+
+/** How a result is stored while the store is unavailable: a message whose result is not stored is sent again. */
+const storing = Schedule.upTo(Schedule.spaced("1 second"), "10 seconds")
 
 /** Deliveries of one process at once. */
 const concurrency = 10
@@ -102,19 +106,22 @@ export const messageDelivery = ({ dispatchers, options, dispatchTimeout, reposit
       return yield* repository.renew(message.id, message.lease_id, Timestamp.plus(now, limits.leasePeriod))
     })
 
+  /** Attempts a delivery and stores its result, also where the process stops meanwhile. */
   const deliver = (message: LeasedMessage, lease: { readonly until: Timestamp.Timestamp }) =>
-    Effect.gen(function* () {
-      if (!(yield* isHeld(message, lease))) return
-      const event = yield* measured(message)
-      if (event._tag === "Failed") {
-        yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
-      }
-      const now = yield* Timestamp.now
-      const state = messageAfter(message, event, now, limits)
-      if (state === undefined) return
-      yield* repository.settle(message.id, message.lease_id, state, now)
-      synced().update(1)
-    }).pipe(
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        if (!(yield* restore(isHeld(message, lease)))) return
+        const event = yield* restore(measured(message))
+        if (event._tag === "Failed") {
+          yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
+        }
+        const now = yield* Timestamp.now
+        const state = messageAfter(message, event, now, limits)
+        if (state === undefined) return
+        yield* whileUnavailable(storing)(repository.settle(message.id, message.lease_id, state, now))
+        synced().update(1)
+      })
+    ).pipe(
       Effect.annotateLogs({ message: message.id, method: message.method }),
       Effect.withSpan("notification.deliver", { attributes: { method: message.method, template: message.template_id } })
     )

@@ -2,9 +2,9 @@
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { Dispatchers, type NotificationMessage, notificationEvents, NotificationRepository, Notifier } from "@atelier/core/notifications"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { StoreUnavailable, Timestamp, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { aUser } from "../../../../test/records/builders.js"
 import { databases } from "../../../../test/store/databases.js"
 import { runtime } from "../../../../test/store/services.js"
@@ -70,7 +70,20 @@ const until = (happened: Effect.Effect<boolean>) =>
   )
 
 for (const [name, database] of databases) {
-  const services = Notifier.layer.pipe(Layer.provide(Layer.merge(slowly, leasingAll)), Layer.provideMerge(Layer.merge(database, runtime)))
+  /** Results that cannot be stored at their first try. */
+  let failures = 0
+  let beforeSettling: Effect.Effect<unknown> = Effect.void
+  const failing = Layer.map(database, (context) => {
+    const repository = Context.get(context, NotificationRepository)
+    const settle: typeof repository.settle = (...result) =>
+      Effect.suspend(() => {
+        if (failures === 0) return Effect.zipRight(beforeSettling, repository.settle(...result))
+        failures -= 1
+        return Effect.die(new StoreUnavailable({ reason: "away", cause: "a test" }))
+      })
+    return Context.add(context, NotificationRepository, { ...repository, settle })
+  })
+  const services = Notifier.layer.pipe(Layer.provide(Layer.merge(slowly, leasingAll)), Layer.provideMerge(Layer.merge(failing, runtime)))
   layer(services)(`processes that deliver messages on ${name}`, (it) => {
     it.effect("send each once, also where a lease ends before all of its messages are sent", () =>
       Effect.gen(function* () {
@@ -85,6 +98,42 @@ for (const [name, database] of databases) {
         yield* until(Effect.map(Fiber.poll(first), Option.isSome))
         yield* until(Effect.map(Fiber.poll(second), Option.isSome))
         expect(sent.toSorted()).toStrictEqual(ids.toSorted())
+      })
+    )
+
+    it.effect("send a message once whose result cannot be stored at first", () =>
+      Effect.gen(function* () {
+        const { id, now } = yield* aStoredUser
+        const message = aMessage(id, now)
+        yield* (yield* NotificationRepository).enqueue([message])
+        const { run } = yield* Notifier
+        failures = 1
+        const first = yield* Effect.fork(run)
+        yield* until(Effect.map(Fiber.poll(first), Option.isSome))
+        expect(failures).toBe(0)
+        // Its lease has ended by then
+        yield* TestClock.adjust("3 minutes")
+        const second = yield* Effect.fork(run)
+        yield* until(Effect.map(Fiber.poll(second), Option.isSome))
+        expect(sent).toStrictEqual([message.id])
+      })
+    )
+
+    it.effect("send a message once whose process stops before its result is stored", () =>
+      Effect.gen(function* () {
+        const { id, now } = yield* aStoredUser
+        const message = aMessage(id, now)
+        yield* (yield* NotificationRepository).enqueue([message])
+        const { run } = yield* Notifier
+        const first = yield* Effect.fork(run)
+        const aWhile = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+        beforeSettling = Effect.zipRight(Fiber.interruptFork(first), aWhile)
+        yield* until(Effect.map(Fiber.poll(first), Option.isSome))
+        beforeSettling = Effect.void
+        yield* TestClock.adjust("3 minutes")
+        const second = yield* Effect.fork(run)
+        yield* until(Effect.map(Fiber.poll(second), Option.isSome))
+        expect(sent).toStrictEqual([message.id])
       })
     )
 
