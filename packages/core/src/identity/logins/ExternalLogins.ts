@@ -167,8 +167,9 @@ const make = Effect.gen(function* () {
     }),
 
     claimsOf: Traced.fn("ExternalLogins.claimsOf")(function* (reference: string) {
-      const { id, login_type } = yield* people.get(reference)
+      // All below /debug is refused alike, whether or not there is such a user
       yield* Access.authorize("read", AccessObjects.bare("debug_info"))
+      const { id, login_type } = yield* people.get(reference)
       if (login_type !== "oidc") return yield* new Invalid({ message: "The user does not log in with OpenID Connect." })
       return Option.getOrElse(yield* links.claimsOf(id, "oidc"), () => noClaims)
     })

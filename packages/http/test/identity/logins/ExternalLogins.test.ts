@@ -247,9 +247,10 @@ describeServerOnEach(
         server().call("GET", path, { token }),
         server().call("GET", path),
         server().call("GET", "/debug/me/debug-link", { token: owner }),
-        server().call("GET", "/debug/nobody-at-all/debug-link", { token: owner })
+        server().call("GET", "/debug/nobody-at-all/debug-link", { token: owner }),
+        server().call("GET", "/debug/nobody-at-all/debug-link", { token })
       ]
-      expect((await Promise.all(statuses)).map(({ status }) => status)).toStrictEqual([403, 401, 400, 404])
+      expect((await Promise.all(statuses)).map(({ status }) => status)).toStrictEqual([403, 401, 400, 404, 403])
     })
 
     once("shows it to no token that is not for what is personal", async () => {
