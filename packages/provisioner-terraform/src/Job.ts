@@ -3,6 +3,7 @@ import { Uuid } from "@atelier/core/platform"
 import {
   type Applied,
   type BuildTransition,
+  type EngineTiming,
   type LogSink,
   type ParsedTemplate,
   type PlanInput,
@@ -18,7 +19,7 @@ import { buildEnvironment, secretsOf } from "./Environment.js"
 import { filesIn, type JobFiles } from "./JobFiles.js"
 import { type Excess, excesses } from "./Limits.js"
 import { handOver, jobFolders, type Machine, refused, unpack } from "./Machine.js"
-import { makeTimings } from "./Output.js"
+import { makeTimings, timedStage } from "./Output.js"
 import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
 
@@ -147,20 +148,28 @@ export const operationsOn = (job: Job) =>
     /** An import, and a dry run, have no workspace. */
     const allowanceOf = (input?: PlanInput) => (input === undefined || input.metadata.workspace_id === Uuid.nil ? importing : building)
 
-    let isReady = false
+    /** How long the `init` took; undefined before it. */
+    let initialised: ReadonlyArray<EngineTiming> | undefined
     const initialise = (allowance: Allowance) =>
       Effect.gen(function* () {
-        if (isReady) return
+        if (initialised !== undefined) return initialised
         // Terraform's own message for a source with a broken file has no file and line in older versions
         yield* parsed
-        yield* allowance.holding(cacheLock)(
-          commands.logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], allowance)
+        const parts = makeTimings("init")
+        const { timing } = yield* timedStage(
+          "init",
+          allowance.holding(cacheLock)(
+            commands.logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"], allowance, {
+              timings: parts
+            })
+          )
         )
-        isReady = true
+        initialised = [timing, ...parts.timings]
+        return initialised
       })
 
-    /** The input of the saved plan, and what the plan says. */
-    let saved: { readonly input: PlanInput; readonly plan: ReadPlan } | undefined
+    /** The input of the saved plan, what the plan says, and how long it took to read it. */
+    let saved: { readonly input: PlanInput; readonly plan: ReadPlan; readonly graphed: EngineTiming } | undefined
 
     const plan = (input: PlanInput) =>
       Effect.gen(function* () {
@@ -171,15 +180,15 @@ export const operationsOn = (job: Job) =>
           return nothing
         }
         const allowance = allowanceOf(input)
-        yield* initialise(allowance)
+        const preparing = yield* initialise(allowance)
         yield* files.write(input, (yield* parsed).variables)
-        const timings = makeTimings("plan")
-        yield* savePlan(commanded, contents, input, timings, allowance)
+        const parts = makeTimings("plan")
+        const { timing } = yield* timedStage("plan", savePlan(commanded, contents, input, parts, allowance))
         if ((yield* files.planSize) > bounds.state) return yield* tooLarge("terraform plan", excesses.plan(bounds))
-        const { document, dot } = yield* shown(commanded, [files.savedPlan], allowance)
-        const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
-        saved = { input, plan: read }
-        return { ...read, timings: timings.timings }
+        const graph = yield* timedStage("graph", shown(commanded, [files.savedPlan], allowance))
+        const read = yield* Either.mapLeft(readPlan(graph.result.document, graph.result.dot, spareToken), refused)
+        saved = { input, plan: read, graphed: graph.timing }
+        return { ...read, timings: [...preparing, timing, ...parts.timings] }
       })
 
     const apply = (input: PlanInput): Effect.Effect<Applied, ProvisionFailure> =>
@@ -187,40 +196,44 @@ export const operationsOn = (job: Job) =>
         const { transition } = input.metadata
         if (hasNothingToDestroy(input)) return { resources: [], state: new Uint8Array(0) }
         if (saved?.input !== input) yield* plan(input)
-        const { ai_tasks: tasks = 0, replacements = [] } = saved?.plan ?? {}
+        const { graphed, plan: { ai_tasks: tasks = 0, replacements = [] } = {} } = saved ?? {}
         if (tasks > 1)
           return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
-        const timings = makeTimings("apply")
+        const parts = makeTimings("apply")
         const applying = makeAllowance("an apply", options.applyTimeout ?? Duration.hours(3), "terraform-apply-timeout")
         const parameters = ["apply", "-no-color", "-auto-approve", "-input=false", "-json", files.savedPlan]
-        yield* commands.logged(stages[transition], parameters, applying, {
-          environment: buildEnvironment(input),
-          secrets: secretsOf(input),
-          timings,
-          state: files.state
-        })
+        const { timing } = yield* timedStage(
+          "apply",
+          commands.logged(stages[transition], parameters, applying, {
+            environment: buildEnvironment(input),
+            secrets: secretsOf(input),
+            timings: parts,
+            state: files.state
+          })
+        )
+        const timings = [timing, ...parts.timings]
         const state = (yield* files.state) ?? new Uint8Array(0)
-        if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
+        // Nothing is left to be read
+        if (transition === "delete") {
+          return { resources: [], state: new Uint8Array(0), timings: [...timings, ...(graphed === undefined ? [] : [graphed])] }
+        }
         if (state.byteLength > bounds.state) return yield* tooLarge("terraform apply", excesses.state(bounds), state)
         return yield* Effect.gen(function* () {
           // What was applied has to be read, whatever the plan has taken
-          const { document, dot } = yield* shown(
-            commanded,
-            [],
-            makeAllowance("the reading of a state", planLimit, "terraform-plan-timeout")
-          )
+          const reading = makeAllowance("the reading of a state", planLimit, "terraform-plan-timeout")
+          const graph = yield* timedStage("graph", shown(commanded, [], reading))
           return {
-            ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
+            ...(yield* Either.mapLeft(readState(graph.result.document, graph.result.dot, spareToken), refused)),
             replacements,
             state,
-            timings: timings.timings
+            timings: [...timings, graph.timing]
           }
         }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
       })
 
     /** A delete without a state plans nothing. */
     const prepare = (input?: PlanInput) =>
-      input !== undefined && hasNothingToDestroy(input) ? Effect.void : initialise(allowanceOf(input))
+      input !== undefined && hasNothingToDestroy(input) ? Effect.void : Effect.asVoid(initialise(allowanceOf(input)))
 
     return { prepare, plan, apply, modules: archived(folders.directory, log) }
   })

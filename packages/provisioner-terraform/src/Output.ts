@@ -1,7 +1,7 @@
 /** The lines that Terraform prints with `-json`, as lines of a job's log and as timings. terraform.md §4 no. 2. */
 import type { LogLevel } from "@atelier/core/platform"
 import type { EngineTiming } from "@atelier/core/provisioning"
-import { Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 
 const Range = Schema.Struct({ filename: Schema.String, start: Schema.Struct({ line: Schema.Number }) })
 
@@ -20,6 +20,7 @@ const Message = Schema.Struct({
   "@message": Schema.String,
   "@timestamp": Schema.optional(Schema.String),
   type: Schema.optional(Schema.String),
+  message_code: Schema.optional(Schema.String),
   diagnostic: Schema.optional(Diagnostic),
   hook: Schema.optional(
     Schema.Struct({
@@ -57,24 +58,71 @@ export const textsOf = ({ "@message": text, diagnostic }: Message): ReadonlyArra
 const begins = new Set(["apply_start", "refresh_start", "provision_start"])
 const ends = new Set(["apply_complete", "apply_errored", "refresh_complete", "provision_complete", "provision_errored"])
 
-/** Collects how long each action on a resource took. */
+/** The actions of what Terraform names none for. */
+const unnamed: Readonly<Record<string, string>> = { refresh: "state refresh", provision: "provision" }
+
+/** The parts of an `init`, by the message that begins and the one that ends them. */
+const loads = [
+  { resource: "backend", from: "initializing_backend_message", to: "initializing_modules_message" },
+  { resource: "modules", from: "initializing_modules_message", to: "initializing_provider_plugin_message" },
+  { resource: "provider plugins", from: "initializing_provider_plugin_message", to: "output_init_success_message" }
+]
+
+/** The row of a whole stage. Clients of the ecosystem know it by these words. */
+const whole = (stage: EngineTiming["stage"], started_at: number, ended_at: number): EngineTiming => ({
+  stage,
+  source: "coder",
+  action: "terraform",
+  resource: `coder_stage_${stage}`,
+  started_at,
+  ended_at
+})
+
+/** Runs a stage; returns its result with how long it took. */
+export const timedStage = <A, E, R>(stage: EngineTiming["stage"], step: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const started = yield* Clock.currentTimeMillis
+    const result = yield* step
+    return { result, timing: whole(stage, started, yield* Clock.currentTimeMillis) }
+  })
+
+/** Collects how long each action on a resource took, and each part of an `init`. */
 export const makeTimings = (stage: EngineTiming["stage"]) => {
   const begun = new Map<string, EngineTiming>()
   const timings: Array<EngineTiming> = []
+  const end = (key: string, at: number): void => {
+    const start = begun.get(key)
+    if (start === undefined) return
+    begun.delete(key)
+    timings.push({ ...start, ended_at: at })
+  }
+  const load = (code: string, at: number): void => {
+    for (const { from, resource, to } of loads) {
+      if (code === to) end(resource, at)
+      if (code === from) begun.set(resource, { stage, source: "", action: "load", resource, started_at: at, ended_at: at })
+    }
+  }
   return {
     timings: timings as ReadonlyArray<EngineTiming>,
-    add: ({ "@timestamp": timestamp, hook, type = "" }: Message): void => {
-      const { action = "refresh", resource } = hook ?? {}
+    add: ({ "@timestamp": timestamp, hook, message_code, type = "" }: Message): void => {
       const at = timestamp === undefined ? Number.NaN : Date.parse(timestamp)
-      if (resource === undefined || Number.isNaN(at)) return
-      const key = `${type.replace(/_.*$/, "")} ${resource.addr}`
+      if (Number.isNaN(at)) return
+      if (message_code !== undefined) load(message_code, at)
+      const { action, resource } = hook ?? {}
+      if (resource === undefined) return
+      const kind = type.replace(/_.*$/, "")
+      const key = `${kind} ${resource.addr}`
       if (begins.has(type)) {
-        begun.set(key, { stage, source: resource.implied_provider ?? "", action, resource: resource.addr, started_at: at, ended_at: at })
+        begun.set(key, {
+          stage,
+          source: resource.implied_provider ?? "",
+          action: action ?? unnamed[kind] ?? kind,
+          resource: resource.addr,
+          started_at: at,
+          ended_at: at
+        })
       }
-      const start = begun.get(key)
-      if (!ends.has(type) || start === undefined) return
-      begun.delete(key)
-      timings.push({ ...start, ended_at: at })
+      if (ends.has(type)) end(key, at)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The engine with the real Terraform and provider. */
 import { describe, expect, layer } from "@effect/vitest"
 import { Uuid } from "@atelier/core/platform"
-import type { Plan, ProvisionFailure } from "@atelier/core/provisioning"
+import type { EngineTiming, Plan, ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Either, Exit, Fiber, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { evaluate } from "../../provisioner/src/template/Evaluation.js"
@@ -109,6 +109,13 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         expect(planned.resources.map(({ name, agents }) => [name, agents.map((agent) => agent.environment_variables)])).toEqual([
           ["machine", [{ SIZE: "2", IMAGE: "alpine" }]]
         ])
+        const rowsOf = ({ timings = [] }: { readonly timings?: ReadonlyArray<EngineTiming> }) =>
+          timings.map(({ action, resource, source, stage }) => `${stage} ${source} ${action} ${resource}`)
+        expect(rowsOf(planned).filter((row) => !row.includes(" data."))).toEqual([
+          "init coder terraform coder_stage_init",
+          "init  load provider plugins",
+          "plan coder terraform coder_stage_plan"
+        ])
         expect(planned.parameters).toMatchObject([{ name: "size", type: "number", required: false, validation_min: 1, validation_max: 4 }])
 
         const start = inputOf({ parameters: { size: "3" } })
@@ -116,7 +123,9 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         const [agent] = started.resources[0]?.agents ?? []
         expect(agent?.environment_variables).toEqual({ SIZE: "3", IMAGE: "alpine" })
         expect(agent?.apps.map(({ id, slug }) => [slug, id !== undefined])).toEqual([["editor", true]])
-        expect(started.timings?.map(({ action, resource }) => `${action} ${resource}`)).toContain("create terraform_data.machine[0]")
+        expect(rowsOf(started)).toContain("apply terraform create terraform_data.machine[0]")
+        const stages = ["apply coder terraform coder_stage_apply", "graph coder terraform coder_stage_graph"]
+        expect(rowsOf(started).filter((row) => row.includes("coder_stage"))).toEqual(stages)
         const output = log.lines.map((line) => line.output).join("\n")
         expect(output).toContain("the password is ***")
         expect(output).not.toContain("correct horse")
@@ -127,6 +136,7 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
 
         const deleted = yield* session.apply(inputOf({ metadata: { transition: "delete" }, state: stopped.state }))
         expect(deleted.state).toHaveLength(0)
+        expect(rowsOf(deleted).filter((row) => row.includes("coder_stage"))).toEqual(stages)
       })
     )
 

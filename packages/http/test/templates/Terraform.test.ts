@@ -93,6 +93,12 @@ const Tagged = Schema.Struct({ job: Schema.Struct({ tags: Schema.Record({ key: S
 
 const Rows = Schema.Array(ResourceView)
 
+const Timings = Schema.Struct({
+  provisioner_timings: Schema.Array(
+    Schema.Struct({ stage: Schema.String, source: Schema.String, action: Schema.String, resource: Schema.String })
+  )
+})
+
 const outline = (rows: typeof Rows.Type) =>
   rows.map(({ agents, name, type }) =>
     [`${type}.${name}`, ...(agents ?? []).map((agent) => `${agent.name}: ${agent.apps.map(({ slug }) => slug).join()}`)].join(" ")
@@ -129,11 +135,12 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         expect(outline(Schema.decodeUnknownSync(Rows)(resources))).toEqual(["terraform_data.machine main: editor", "terraform_data.home"])
         expect(resources[0]?.agents?.[0]?.environment_variables).toEqual({ CORES: "4" })
         const timings = await call("GET", `/workspacebuilds/${workspace.latest_build.id}/timings`)
-        expect(timings.body).toMatchObject({
-          provisioner_timings: expect.arrayContaining([
-            expect.objectContaining({ stage: "apply", action: "create", resource: "coder_agent.main" })
-          ])
-        })
+        const { provisioner_timings } = timings.as(Timings)
+        expect(provisioner_timings).toContainEqual({ stage: "apply", source: "coder", action: "create", resource: "coder_agent.main" })
+        const stages = ["init", "plan", "apply", "graph"].map((stage) => `${stage} coder terraform coder_stage_${stage}`)
+        const rows = provisioner_timings.map(({ action, resource, source, stage }) => `${stage} ${source} ${action} ${resource}`)
+        expect(rows.filter((row) => /coder_stage|workspace$/.test(row))).toEqual(stages)
+        expect(rows).toContain("init  load provider plugins")
 
         const stopped = await aBuild(server(), workspace, server().owner(), { transition: "stop" })
         expect(stopped).toMatchObject({ status: "stopped" })

@@ -67,16 +67,20 @@ export const jobWork = ({ sources, modules, claims, dryRuns, imports, builds }: 
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* session.prepare?.(input) ?? Effect.void
       yield* log.announce("Planning Infrastructure")
-      const timings: Array<JobTiming> = []
+      /** The parts that the engine has measured, and the stages as they were measured here. */
+      const measured: Array<JobTiming> = []
+      const stagesHere: Array<JobTiming> = []
       const timed = <A extends Pick<Plan, "timings">, E>(stage: "plan" | "apply", step: Effect.Effect<A, E>) =>
         Effect.gen(function* () {
           const started_at = yield* Timestamp.now
           const result = yield* step
           const ended_at = yield* Timestamp.now
-          for (const part of result.timings ?? []) timings.push(storedTiming(job, part))
-          timings.push({ job_id: job.id, started_at, ended_at, stage, source: job.provisioner, action: stage, resource: "workspace" })
+          for (const part of result.timings ?? []) measured.push(storedTiming(job, part))
+          stagesHere.push({ job_id: job.id, started_at, ended_at, stage, source: job.provisioner, action: stage, resource: "workspace" })
           return result
         })
+      /** A stage without parts is shown as a whole. A daemon elsewhere sends the parts of all stages with its last one. */
+      const timings = () => [...stagesHere.filter(({ stage }) => measured.every((part) => part.stage !== stage)), ...measured]
       const plan = yield* timed("plan", session.plan(input))
       const charged = (charge: Charge) =>
         Effect.forEach(
@@ -93,7 +97,7 @@ export const jobWork = ({ sources, modules, claims, dryRuns, imports, builds }: 
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>
         Effect.map(restore(timed("apply", session.apply(input))), (applied) => {
-          run.done = { store: builds.succeeded(buildId, plan, applied, timings), state: applied.state }
+          run.done = { store: builds.succeeded(buildId, plan, applied, timings()), state: applied.state }
         })
       )
       yield* log.announce("Cleaning Up")
