@@ -26,9 +26,10 @@ export interface Listener {
   readonly port: number
 }
 
-/** Reads the listening sockets of a table. */
+/** Reads the listening sockets of a table, most of whose lines are those of connections. */
 export const listenersIn = (table: string): ReadonlyArray<Listener> =>
   table.split("\n").flatMap((line) => {
+    if (!line.includes(` ${listening} `)) return []
     const [, local = "", , state, , , , , , socket = ""] = line.trim().split(/\s+/)
     const [address = "", digits = ""] = local.split(":")
     const port = Number.parseInt(digits, 16)

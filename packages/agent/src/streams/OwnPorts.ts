@@ -28,27 +28,33 @@ export const all: OwnPorts = {
   among: async (sockets) => new Set(sockets)
 }
 
+/** A look that begins with or after its call. Callers that wait at once share one: a page of an app opens several connections, and the tables name every connection of the machine. */
+const shared = <A>(look: () => Promise<A>): (() => Promise<A>) => {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<A> | undefined
+  const begin = (): Promise<A> => {
+    next = undefined
+    return look()
+  }
+  return () => {
+    next ??= running.then(begin, begin)
+    running = next
+    return next
+  }
+}
+
 /**
  * The ports of these processes. Systems other than Linux do not tell which process listens on a port, so no port is foreign there. Sockets that were
  * found are known from then on: Linux counts their numbers up, and does not give one to another program.
  */
-export const ofProcesses = (pids: () => Promise<ReadonlyArray<number>>): OwnPorts => {
+export const ofProcesses = (pids: () => Promise<ReadonlyArray<number>>, tables = readTables): OwnPorts => {
   if (process.platform !== "linux") return all
   let own: ReadonlySet<string> = new Set()
-  let running: Promise<unknown> = Promise.resolve()
-  let next: Promise<void> | undefined
-
-  const look = async (): Promise<void> => {
-    next = undefined
+  const looked = shared(async (): Promise<void> => {
     const found = await Promise.all((await pids()).map((pid) => socketsOf(String(pid))))
     own = new Set(found.flat())
-  }
-  /** Looks at the processes once more, from now on; callers that wait at once share a look. */
-  const looked = (): Promise<void> => {
-    next ??= running.then(look, look)
-    running = next
-    return next
-  }
+  })
+  const listeners = shared(async () => (await tables()).flatMap(listenersIn))
 
   const among = async (sockets: ReadonlyArray<string>): Promise<ReadonlySet<string>> => {
     if (!sockets.every((socket) => own.has(socket))) await looked()
@@ -57,8 +63,7 @@ export const ofProcesses = (pids: () => Promise<ReadonlyArray<number>>): OwnPort
   return {
     among,
     isForeign: async (port) => {
-      const listeners = (await readTables()).flatMap(listenersIn)
-      const sockets = listeners.filter((one) => one.port === port && reachable.has(one.address)).map(({ socket }) => socket)
+      const sockets = (await listeners()).filter((one) => one.port === port && reachable.has(one.address)).map(({ socket }) => socket)
       return (await among(sockets)).size < sockets.length
     }
   }

@@ -6,6 +6,7 @@ import { createServer } from "node:net"
 import { readAll } from "../../../../test/http/streams.js"
 import { aListeningProcess } from "../../../../test/outside/listeningProcess.js"
 import { OwnPorts } from "../../src/index.js"
+import { readTables } from "../../src/streams/ListeningPorts.js"
 import { runAgent, serve } from "../TestServer.js"
 
 const variable = "SERVICE_LOCAL_WORKSPACE"
@@ -52,6 +53,33 @@ it.scopedLive.skipIf(process.platform !== "linux")("sockets that were found are 
     const second = yield* listening("127.0.0.1")
     expect(yield* Effect.promise(() => ports.isForeign(second))).toBe(false)
     expect(looks).toBe(2)
+  })
+)
+
+it.scopedLive.skipIf(process.platform !== "linux")("connections that are opened at once share a look at the tables", () =>
+  Effect.gen(function* () {
+    let reads = 0
+    const ports = OwnPorts.ofProcesses(
+      async () => [process.pid],
+      async () => {
+        reads += 1
+        return readTables()
+      }
+    )
+    const port = yield* listening("127.0.0.1")
+    const at = yield* Effect.promise(() => Promise.all(Array.from({ length: 20 }, () => ports.isForeign(port))))
+    expect([at.some((isForeign) => isForeign), reads]).toStrictEqual([false, 1])
+
+    // One that begins during a look is told of what the next one finds
+    const first = ports.isForeign(port)
+    yield* Effect.promise(() => Promise.resolve())
+    const later = yield* listening("127.0.0.1")
+    expect(yield* Effect.promise(() => Promise.all([first, ports.isForeign(later), ports.isForeign(port)]))).toStrictEqual([
+      false,
+      false,
+      false
+    ])
+    expect(reads).toBe(3)
   })
 )
 
