@@ -251,8 +251,9 @@ export class Multiplexer implements StreamHost {
 
   /** Breaks off the streams whose peer is overdue. */
   sweep(): void {
+    if (this.streams === undefined) return
     const now = this.now()
-    for (const stream of this.streams?.values() ?? []) stream.expire(now, acceptWithin, closeWithin)
+    for (const stream of this.streams.values()) stream.expire(now, acceptWithin, closeWithin)
   }
 
   /** Ends every stream, ping and wait, and says GoAway as the last thing sent. */

@@ -67,6 +67,8 @@ const eventHeaders = {
   "x-accel-buffering": "no"
 }
 
+const pingFrame = utf8.encode("event: ping\n\n")
+
 /** How often a client is told that the stream lives. */
 const pingEvery = "15 seconds"
 
@@ -74,7 +76,7 @@ const pingEvery = "15 seconds"
 const frameOf =
   <A>(encode: (value: A) => string) =>
   (event: ServerEvent<A>): Uint8Array => {
-    if (event.type === "ping") return utf8.encode("event: ping\n\n")
+    if (event.type === "ping") return pingFrame
     const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
     return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
   }
@@ -134,7 +136,7 @@ class LiveEvents<A> {
       (exit) => this.ended(exit)
     )
     // A client that has not taken what was there before needs no sign of life
-    this.pings = repeat(pingEvery, () => this.outlet.offer(this.frame({ type: "ping" })))
+    this.pings = repeat(pingEvery, () => this.outlet.offer(pingFrame))
     this.begun.take((error) => this.finish(() => this.outlet.end(this.frame({ type: "error", error }))))
     if (!this.isOver) this.leave = onBegin(() => this.finish(() => this.outlet.end(undefined)))
     return () => this.finish(undefined)

@@ -29,45 +29,41 @@ export const heartbeat = (
   }
 }
 
-/** It has one alarm at a time, which asks or gives the other side up. */
+/** Asks at whole parts of its period, together with others: to wake for each of a thousand sockets takes more than to ask it. */
 class Beat {
   private pings = 0
-  private isAsked = false
-  private alarm: Alarm
+  private readonly asks: Alarm
+  /** There while the other side is asked. */
+  private losing: Alarm | undefined = undefined
 
   constructor(
     private readonly alarms: Alarms,
     private readonly webSocket: WebSocket,
-    private readonly pingEvery: Duration.DurationInput,
+    pingEvery: Duration.DurationInput,
     private readonly pongWithin: Duration.DurationInput,
     private readonly lost: () => void
   ) {
-    this.alarm = this.rest()
-  }
-
-  private rest(): Alarm {
-    this.isAsked = false
-    return this.alarms.set(this.pingEvery, () => this.ask())
+    this.asks = alarms.repeat(pingEvery, () => this.ask())
   }
 
   private ask(): void {
     const { webSocket } = this
-    this.isAsked = true
-    this.alarm = this.alarms.set(this.pongWithin, () => {
-      if (webSocket.isPaused) this.alarm = this.rest()
-      else this.lost()
+    if (this.losing !== undefined) return
+    this.losing = this.alarms.set(this.pongWithin, () => {
+      this.losing = undefined
+      if (!webSocket.isPaused) this.lost()
     })
     if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++this.pings))
   }
 
   onSign(): void {
-    if (!this.isAsked) return
-    this.alarm.cancel()
-    this.alarm = this.rest()
+    this.losing?.cancel()
+    this.losing = undefined
   }
 
   end(): void {
-    this.alarm.cancel()
+    this.asks.cancel()
+    this.losing?.cancel()
   }
 }
 

@@ -295,7 +295,7 @@ describe("a JSON socket", () => {
   it.scoped("is asked again at the usual time after each answer of the client", () =>
     Effect.gen(function* () {
       const { ws } = yield* start(
-        { items: Stream.never, socket: { pingEvery: "20 seconds", pongWithin: "1 minute" } },
+        { items: Stream.never, socket: { pingEvery: "30 seconds", pongWithin: "1 minute" } },
         { clock: yield* Effect.clock }
       )
       const { opened, socket } = yield* client(`${ws}/api/v2/numbers/a`)
@@ -304,8 +304,8 @@ describe("a JSON socket", () => {
       yield* opened
       for (let count = 1; count <= 5; count++) {
         // Sooner than the client's time to answer ends
-        yield* until(count * 20_000)
-        yield* TestClock.adjust("20 seconds")
+        yield* until(count * 30_000)
+        yield* TestClock.adjust("30 seconds")
         expect(yield* Queue.take(asked)).toBe(String(count))
       }
       expect(socket.readyState).toBe(WebSocket.OPEN)
