@@ -1,14 +1,18 @@
-import { type Cause, Clock, Effect, Either } from "effect"
+import { Array as Arr, type Cause, Clock, Effect, Either } from "effect"
+import { nextTurn } from "../../platform/background/Turns.js"
 import type { Bagged } from "../../platform/collections/Bag.js"
 import type { Actor } from "../actors/Actor.js"
 import type { WithinWorkspace } from "./HeldRights.js"
-import type { StreamRight, RightEnded } from "./StreamRights.js"
+import type { AskedRight, CommonJudgement, StreamRight, RightEnded } from "./StreamRights.js"
 
 /** How long a judgement may take before it counts as failed: a store that does not answer must not delay the judgement of others. */
 const judgementTime = "3 seconds"
 
 /** Permissions of one credential judged at once. */
 const permissionConcurrency = 4
+
+/** Permissions of one kind judged in one read. */
+const judgedTogether = 32
 
 /** Permissions of one credential judged before other work of the process has its turn. */
 const withoutPause = 16
@@ -34,6 +38,11 @@ const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<
     else group.push(item)
   }
   return groups.values()
+}
+
+/** Streams of one credential to one object, which are judged together with those of other credentials or to other objects. */
+interface Common extends AskedRight {
+  readonly same: ReadonlyArray<Holding>
 }
 
 interface Needs {
@@ -64,17 +73,20 @@ export const rightJudgement = ({ end }: Needs) => {
       const warn = (cause: Cause.Cause<unknown>) =>
         isRetry ? Effect.void : Effect.logWarning("the rights to open streams cannot be judged now", cause)
 
+      const settle = (actor: Actor, same: ReadonlyArray<Holding>, refusal: { readonly message: string } | undefined, now: number): void => {
+        for (const holding of same) {
+          if (refusal !== undefined) end(holding, refusal.message)
+          holding.actor = actor
+          holding.judgedAt = now
+          holding.hasFailed = false
+          left.delete(holding)
+        }
+      }
+
       const judgeSame = (actor: Actor, same: ReadonlyArray<Holding>, { permission }: StreamRight) =>
         Effect.gen(function* () {
           const permitted = yield* Effect.either(permission(actor))
-          const now = yield* Clock.currentTimeMillis
-          for (const holding of same) {
-            if (Either.isLeft(permitted)) end(holding, permitted.left.message)
-            holding.actor = actor
-            holding.judgedAt = now
-            holding.hasFailed = false
-            left.delete(holding)
-          }
+          settle(actor, same, Either.isLeft(permitted) ? permitted.left : undefined, yield* Clock.currentTimeMillis)
         })
 
       let judged = 0
@@ -87,15 +99,40 @@ export const rightJudgement = ({ end }: Needs) => {
         return ++judged % withoutPause === 0 ? Effect.zipRight(Effect.sleep(0), judging) : judging
       }
 
+      /** Judges permissions in one read. Where that fails, each is judged by itself: one of them may be what keeps the others from it. */
+      const judgeCommon = (judgement: CommonJudgement, asked: ReadonlyArray<Common>): Effect.Effect<void> =>
+        Effect.catchAllCause(
+          Effect.gen(function* () {
+            const refusalOf = yield* judgement(asked)
+            const now = yield* Clock.currentTimeMillis
+            for (const one of asked) settle(one.actor, one.same, refusalOf(one), now)
+          }),
+          () => Effect.forEach(asked, ({ actor, same }) => judgeNext(actor)(same), { discard: true })
+        )
+
+      /** Puts off what is judged together with others. */
+      const common = new Map<CommonJudgement, Array<Common>>()
+      const putOff = (actor: Actor, same: ReadonlyArray<Holding>): boolean => {
+        const { objectId, together } = same[0]?.right ?? {}
+        // One that could not be judged the last time is judged alone: it may be what keeps the others from it
+        if (together === undefined || objectId === undefined || same.some(({ hasFailed }) => hasFailed)) return false
+        const asked = common.get(together)
+        if (asked === undefined) common.set(together, [{ actor, objectId, same }])
+        else asked.push({ actor, objectId, same })
+        return true
+      }
+
       const judgeHeld = (holdings: ReadonlyArray<Holding>, renewed: Renewed): Effect.Effect<void> => {
         if (Either.isLeft(renewed)) {
           for (const holding of holdings) end(holding, renewed.left.message)
           return Effect.void
         }
-        const [first, ...others] = groupsOf(holdings, ({ right }) => right.about)
+        const alone = Array.from(groupsOf(holdings, ({ right }) => right.about)).filter((same) => !putOff(renewed.right, same))
+        const [first, ...others] = alone
+        if (first === undefined) return Effect.void
         // Most credentials have one stream, whose judgement needs no fiber of its own
-        if (first !== undefined && others.length === 0) return judgeNext(renewed.right)(first)
-        return Effect.forEach([first ?? [], ...others], judgeNext(renewed.right), { concurrency: permissionConcurrency, discard: true })
+        if (others.length === 0) return judgeNext(renewed.right)(first)
+        return Effect.forEach(alone, judgeNext(renewed.right), { concurrency: permissionConcurrency, discard: true })
       }
 
       const judgeAll = Effect.gen(function* () {
@@ -106,6 +143,9 @@ export const rightJudgement = ({ end }: Needs) => {
         for (const holdings of credentials) {
           const [holding] = holdings
           if (holding !== undefined) yield* judgeHeld(holdings, renewedOf(holding.actor))
+        }
+        for (const [judgement, asked] of common) {
+          for (const some of Arr.chunksOf(asked, judgedTogether)) yield* Effect.zipRight(nextTurn, judgeCommon(judgement, some))
         }
       })
 

@@ -26,6 +26,17 @@ export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly messag
 /** The caller has as many streams open as one caller may. */
 export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{ readonly message: string }> {}
 
+/** An object that an actor's right is about. */
+export interface AskedRight {
+  readonly actor: Actor
+  readonly objectId: Uuid
+}
+
+/** Judges rights of one kind, of any actors, in one read. Returns how each of them fails, if it does. */
+export type CommonJudgement = (
+  asked: ReadonlyArray<AskedRight>
+) => Effect.Effect<(asked: AskedRight) => { readonly message: string } | undefined>
+
 /** An actor's right to a stream. Made by `rightTo` only, so a stream without a permission check does not compile. */
 export class StreamRight {
   constructor(
@@ -34,12 +45,20 @@ export class StreamRight {
     readonly about: string,
     readonly permission: (actor: Actor) => Effect.Effect<unknown, { readonly message: string }>,
     /** The workspace whose changes may end the right; undefined if only those of the actor may. */
-    readonly workspaceId?: Uuid
+    readonly workspaceId?: Uuid,
+    /** How it is judged together with others, as `permission` judges it; by its object. */
+    readonly together?: CommonJudgement,
+    readonly objectId?: Uuid
   ) {}
 
   /** The same right, which changes of a workspace may end too. */
   within(workspaceId: Uuid): StreamRight {
-    return new StreamRight(this.actor, this.about, this.permission, workspaceId)
+    return new StreamRight(this.actor, this.about, this.permission, workspaceId, this.together, this.objectId)
+  }
+
+  /** The same right, which is judged together with others. */
+  judgedBy(together: CommonJudgement, objectId: Uuid): StreamRight {
+    return new StreamRight(this.actor, this.about, this.permission, this.workspaceId, together, objectId)
   }
 }
 

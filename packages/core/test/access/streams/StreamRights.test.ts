@@ -1,6 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import {
   type Actor,
+  type CommonJudgement,
   type CommonRenewal,
   CurrentActor,
   publishRightsChange,
@@ -265,6 +266,60 @@ describe("the right to a stream", () => {
       expect(yield* messageOf(ended)).toBe("gone")
     }).pipe(Effect.provide(layer))
   )
+
+  describe("to one of many objects of one kind", () => {
+    /** Streams to objects, those of two objects of each credential, which are judged together. */
+    const streamsTo = (count: number) =>
+      Effect.gen(function* () {
+        const state = { refused: new Set<string>(), fails: false, read: [] as Array<number>, alone: 0 }
+        const refusalOf = (id: string) => (state.refused.has(id) ? new Forbidden({ message: `no ${id}` }) : undefined)
+        const judgement: CommonJudgement = (asked) =>
+          Effect.suspend(() => {
+            state.read.push(asked.length)
+            return state.fails ? Effect.dieMessage("the store is away") : Effect.succeed(({ objectId }) => refusalOf(objectId))
+          })
+        const open = (index: number) =>
+          Effect.gen(function* () {
+            const { actor } = aCaller(`key ${Math.floor(index / 2)}`)
+            const objectId = Uuid.Uuid.make(`object ${index}`, { disableValidation: true })
+            const permission = Effect.suspend(() => {
+              state.alone++
+              return refusalOf(objectId) ?? Effect.void
+            })
+            const [right] = yield* Effect.provideService(
+              rightTo(`object:${objectId}`, () => permission),
+              CurrentActor,
+              actor()
+            )
+            const ended = yield* Queue.unbounded<RightEnded>()
+            const { hold } = yield* StreamRights
+            yield* hold(right.judgedBy(judgement, objectId), (reason) => void ended.unsafeOffer(reason))
+            return ended
+          })
+        const ended = yield* Effect.forEach(Array.from({ length: count }), (_, index) => open(index))
+        state.alone = 0
+        return { state, ended: Effect.map(Effect.forEach(ended, Queue.takeAll), (all) => all.flatMap(([first]) => first?.message ?? [])) }
+      })
+
+    it.scoped("is judged by one read with the others of its credential", () =>
+      Effect.gen(function* () {
+        const { ended, state } = yield* streamsTo(6)
+        state.refused = new Set(["object 1", "object 4"])
+        yield* TestClock.adjust("22 seconds")
+        expect([state.read, state.alone, yield* ended]).toStrictEqual([[2, 2, 2], 0, ["no object 1", "no object 4"]])
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.scoped("is judged alone if they cannot be judged together", () =>
+      Effect.gen(function* () {
+        const { ended, state } = yield* streamsTo(2)
+        state.fails = true
+        state.refused = new Set(["object 1"])
+        yield* TestClock.adjust("22 seconds")
+        expect([state.read, state.alone, yield* ended]).toStrictEqual([[2], 2, ["no object 1"]])
+      }).pipe(Effect.provide(layer))
+    )
+  })
 
   describe("whose credential is renewed with others", () => {
     /** Callers of one kind, and how many were renewed together each time. */
