@@ -107,6 +107,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
   {
     /** Deleted ones are found too. */
     readonly byId: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
+    /** As `byId`, of many, in no order. */
+    readonly byIds: (ids: ReadonlyArray<WorkspaceId>) => Effect.Effect<ReadonlyArray<Workspace>>
     /** Deleted ones are found too. */
     readonly details: (id: WorkspaceId) => Effect.Effect<Option.Option<WorkspaceDetails>>
     /** As `details`, of many, in no order. */

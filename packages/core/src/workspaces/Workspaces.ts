@@ -1,8 +1,8 @@
-import { Array as Arr, Context, Effect, type Exit, Option } from "effect"
+import { Context, Effect, type Exit } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/actors/Actor.js"
-import { type Entitled, rightTo } from "../access/streams/StreamRights.js"
+import type { Entitled } from "../access/streams/StreamRights.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
@@ -10,34 +10,22 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Gone, Invalid, NotAllowed, type NotFound, type Conflict } from "../platform/Errors.js"
 import type { Page } from "../platform/lists/Pagination.js"
-import { makeGathering } from "../platform/background/Gathering.js"
-import { makeSharedReads, type SharedReads, source } from "../platform/events/SharedReads.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import type { Uuid } from "../platform/texts/Uuid.js"
-import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import { missingWorkspace, takenWorkspace, validName, type WorkspaceId } from "./Workspace.js"
 import { workspaceSubject } from "./WorkspaceAudit.js"
-import { publishWorkspaceEvent, workspaceEvents } from "./watching/WorkspaceEvents.js"
+import { watchedWorkspaces } from "./watching/WatchedWorkspaces.js"
+import { publishWorkspaceEvent } from "./watching/WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch } from "./views/WorkspaceSearch.js"
-import { type SeenWorkspace, WorkspaceViews } from "./views/WorkspaceViews.js"
+import { WorkspaceViews } from "./views/WorkspaceViews.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
 import * as Traced from "../platform/wiring/Traced.js"
 import type { WorkspaceView } from "./views/WorkspaceView.js"
 import type { Auditing } from "../audit/Audit.js"
 import { searchFilter } from "./SearchFilter.js"
-
-/** A workspace, and what its changes are told by. */
-interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
-
-/** How often a watched workspace is read without an event. */
-const recheck = "30 seconds"
-
-/** The largest number of watched workspaces that are read together: on SQLite, other requests wait for as long. */
-const watchedAtOnce = 32
 
 const renamesOff = new Invalid({
   message: "Workspaces of this deployment cannot be renamed.",
@@ -104,44 +92,7 @@ const make = Effect.gen(function* () {
   const viewOf = (workspace: WorkspaceDetails) =>
     Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missingWorkspace : Effect.succeed(view)))
 
-  /**
-   * A change during a read makes the view be read once more. Changes without an event, such as that of a schedule, show at the next
-   * recheck.
-   */
-  const watched = yield* makeSharedReads<WatchedWorkspace>({
-    nameOf: ({ id, owner_id, template_id }) => [id, owner_id, template_id].join(" "),
-    sourcesOf: ({ owner_id, template_id }) => [
-      source(workspaceEvents(owner_id), ({ workspace_id }, { id }) => workspace_id === id),
-      source(activeVersionChanges(template_id))
-    ],
-    every: recheck
-  })
-
-  // Those that are rechecked at the same time are read together
-  const services = yield* Effect.context<never>()
-  const readDetails = yield* makeGathering({
-    name: "watched_workspaces",
-    key: (id: WorkspaceId) => id,
-    most: watchedAtOnce,
-    work: (ids) =>
-      Effect.map(repository.detailsOf(ids), (found) => {
-        const byId = new Map(found.map((workspace) => [workspace.id, workspace]))
-        return (id) => Option.fromNullable(byId.get(id))
-      })
-  })
-  const readView = yield* makeGathering({
-    name: "watched_views",
-    key: ({ workspace }: SeenWorkspace) => workspace.id,
-    most: watchedAtOnce,
-    work: (found) =>
-      Effect.map(Effect.provide(views.seen(found), services), (made) => {
-        const byItem = new Map(Arr.zip(found, made))
-        return (item) => byItem.get(item)
-      })
-  })
-
-  const viewFor = (seen: SeenWorkspace) =>
-    Effect.flatMap(readView(seen), (view) => (view === undefined ? missingWorkspace : Effect.succeed(view)))
+  const watch = yield* watchedWorkspaces({ repository, views })
 
   const { filterOf } = searchFilter({ organizations, templates, owners, groups })
 
@@ -200,27 +151,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    watch: Traced.fn("Workspaces.watch")(function* (id: WorkspaceId) {
-      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, () =>
-        // It is judged again every few seconds, and no permission asks for the rest
-        Effect.flatMap(repository.byId(id), (found) => visibleWorkspace(found))
-      )
-      const load = (shared: SharedReads) =>
-        Effect.gen(function* () {
-          const workspace = yield* shared.once("details", readDetails(id))
-          const seen = yield* visibleWorkspace(workspace)
-          // Owners see more of their workspaces than others do
-          return yield* shared.once(
-            right.actor.userId === owner_id ? "owner's view" : "view",
-            viewFor({ workspace: seen, userId: right.actor.userId })
-          )
-        }).pipe(Effect.provideService(CurrentActor, right.actor))
-      const values = watched({ id, owner_id, template_id }, (shared) => ({
-        // Made for each pull: it would take 1 KB of each watcher that waits
-        pull: () => Effect.map(Effect.exit(load(shared)), (view) => Option.some([view]))
-      }))
-      return { right, values }
-    })
+    watch: Traced.fn("Workspaces.watch")(watch)
   }
 })
 

@@ -196,6 +196,7 @@ export const layer = service(
     return WorkspaceRepository.of({
       ...workspaceTimes(sql),
       byId: (id) => first(workspaces.read, byId(id)),
+      byIds: (ids) => all(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE ${among(sql, sql`w.id`, ids)}`),
       details: (id) => first(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE w.id = ${id}`),
       detailsOf: (ids) => all(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE ${among(sql, sql`w.id`, ids)}`),
       idByName: (ownerId, name, includeDeleted) =>

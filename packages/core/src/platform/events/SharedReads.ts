@@ -1,6 +1,8 @@
 /** Reads for followers of one thing, made once for all of them. */
 import { Clock, Deferred, Duration, Effect, FiberId, type Scope, type Stream } from "effect"
 import { type Alarm, type Alarms, makeAlarms } from "../background/Alarms.js"
+import * as Background from "../background/Background.js"
+import { turnAfterStarted } from "../background/Turns.js"
 import { afterwards } from "../store/Transactor.js"
 import type { EventBus } from "./EventBus.js"
 import * as Feed from "./Feed.js"
@@ -15,7 +17,7 @@ export interface SharedReads {
 }
 
 /** How things change, by their keys. */
-export interface Changes<K> {
+export interface Changes<K, N = never> {
   /** The name of a thing, which no other one has. One that is joined of several takes less memory than one that is a template literal. */
   readonly nameOf: (key: K) => string
   /** Different channels whose events may change the thing. */
@@ -24,10 +26,21 @@ export interface Changes<K> {
   readonly every: Duration.DurationInput
   /** Rounds of that time. With several, followers are told of changes together, at the end of a round. */
   readonly rounds?: number
+  /**
+   * Reads what things are now, at the end of that time, and together those whose time ends together. Followers that were told the same are not told again. Without it, or if it
+   * fails, they all are.
+   */
+  readonly recheck?: (keys: ReadonlyArray<K>) => Effect.Effect<(key: K) => N>
 }
 
 /** Reads that are kept until the next change: followers that are behind read pages of their own. */
 const maximumReads = 4
+
+/** Things that are rechecked at once: on SQLite, other work of the process waits for as long. */
+const recheckedAtOnce = 32
+
+/** How long a recheck of these may take. */
+const recheckedWithin = "5 seconds"
 
 /** Milliseconds for which a read is kept: what a follower that comes later is answered first must not be older than that. */
 const keptFor = 1_000
@@ -39,21 +52,25 @@ interface Read {
 }
 
 /** What all things of one kind share. */
-interface Kind<K> {
+interface Kind<K, N> {
   readonly alarms: Alarms
-  readonly changes: Changes<K>
+  readonly changes: Changes<K, N>
   readonly listenings: Listenings<K>
   readonly scope: Scope.Scope
-  readonly things: Map<string, Thing<K>>
+  readonly things: Map<string, Thing<K, N>>
+  /** Has a thing rechecked whose time has ended. */
+  readonly due: (thing: Thing<K, N>) => void
 }
 
 /** What is told of a change. */
-interface Told {
+interface Told<N> {
   readonly tell: () => void
+  /** Whether it was told last what the thing is now. */
+  readonly isCurrent: (now: N) => boolean
 }
 
 /** A thing with followers. It is no closure: each idle watcher may be the one follower of a thing. */
-class Thing<K> implements SharedReads, Hearer<K> {
+class Thing<K, N> implements SharedReads, Hearer<K> {
   /** How often the thing has changed since its first follower came. */
   version = 0
   private followers = 0
@@ -63,12 +80,12 @@ class Thing<K> implements SharedReads, Hearer<K> {
   private round = 0
   private hasChanged = false
   /** A set where several wait: for one it would take a seventh of a KB. */
-  private waiting: Told | Set<Told> | undefined = undefined
+  private waiting: Told<N> | Set<Told<N>> | undefined = undefined
   /** There while there are any: they are kept for a moment, and an empty map would be kept for each thing. */
   private reads: Map<string, Read> | undefined = undefined
 
   constructor(
-    private readonly kind: Kind<K>,
+    private readonly kind: Kind<K, N>,
     readonly key: K
   ) {}
 
@@ -127,10 +144,18 @@ class Thing<K> implements SharedReads, Hearer<K> {
 
   private endRound(): void {
     this.round = (this.round + 1) % this.rounds
-    if (this.round === 0 || this.hasChanged) this.changed()
+    if (this.hasChanged) this.changed()
+    else if (this.round === 0) this.kind.due(this)
   }
 
-  private changed(): void {
+  /** Tells the followers what the thing is now, unless each of them was told so last. One that reads just now may have read what was before. */
+  compare(now: N): void {
+    const { waiting } = this
+    const told = waiting instanceof Set ? [...waiting] : waiting === undefined ? [] : [waiting]
+    if (told.length < this.followers || told.some((follower) => !follower.isCurrent(now))) this.changed()
+  }
+
+  changed(): void {
     this.version++
     this.hasChanged = false
     this.reads = undefined
@@ -142,13 +167,13 @@ class Thing<K> implements SharedReads, Hearer<K> {
   }
 
   /** Tells a follower of the next change. */
-  tellLater(follower: Told): void {
+  tellLater(follower: Told<N>): void {
     const { waiting } = this
     if (waiting instanceof Set) waiting.add(follower)
     else this.waiting = waiting === undefined ? follower : new Set([waiting, follower])
   }
 
-  tellNoLonger(follower: Told): void {
+  tellNoLonger(follower: Told<N>): void {
     const { waiting } = this
     if (waiting instanceof Set) waiting.delete(follower)
     else if (waiting === follower) this.waiting = undefined
@@ -190,23 +215,25 @@ class Thing<K> implements SharedReads, Hearer<K> {
 }
 
 /** What a follower does with a thing. */
-export interface Followed<A, E, R> {
+export interface Followed<A, E, R, N = never> {
   readonly pull: () => Feed.Pull<A, E, R>
+  /** Whether what was pulled last is what a recheck has found. Never, unless it is given. */
+  readonly isCurrent?: (now: N) => boolean
   /** Whether there is more to pull without a change. */
   readonly hasMore?: () => boolean
 }
 
 /** Follows one thing, from its beginning until it leaves. */
-class Following<K, A, E, R> implements Feed.Run<A, E, R>, Told {
-  private thing: Thing<K> | undefined = undefined
-  private followed: Followed<A, E, R> | undefined = undefined
+class Following<K, N, A, E, R> implements Feed.Run<A, E, R>, Told<N> {
+  private thing: Thing<K, N> | undefined = undefined
+  private followed: Followed<A, E, R, N> | undefined = undefined
   private waiter: Feed.Waiter | undefined = undefined
   private seen = -1
 
   constructor(
-    private readonly kind: Kind<K>,
+    private readonly kind: Kind<K, N>,
     private readonly key: K,
-    private readonly follow: (shared: SharedReads) => Followed<A, E, R>
+    private readonly follow: (shared: SharedReads) => Followed<A, E, R, N>
   ) {}
 
   begin(): Effect.Effect<void> {
@@ -245,6 +272,10 @@ class Following<K, A, E, R> implements Feed.Run<A, E, R>, Told {
     waiter?.wake()
   }
 
+  isCurrent(now: N): boolean {
+    return this.followed?.isCurrent?.(now) === true
+  }
+
   pull(): Feed.Pull<A, E, R> {
     const { followed, thing } = this
     if (followed === undefined || thing === undefined) return Effect.succeedNone
@@ -259,15 +290,59 @@ class Following<K, A, E, R> implements Feed.Run<A, E, R>, Told {
   }
 }
 
-/** Makes what follows things, until the scope closes. */
-export const makeSharedReads = <K>(changes: Changes<K>): Effect.Effect<Things<K>, never, EventBus | Scope.Scope> =>
+/** Returns what has things rechecked, in groups. If that fails, all followers are told, and find out by themselves. */
+const rechecking = <K, N>(recheck: NonNullable<Changes<K, N>["recheck"]>): Effect.Effect<Kind<K, N>["due"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const kind: Kind<K> = {
+    const due = new Set<Thing<K, N>>()
+    const isAny = yield* Effect.makeLatch(false)
+
+    /** Those that become due together come in several turns. */
+    const gather = Effect.gen(function* () {
+      for (let before = 0; due.size !== before && due.size < recheckedAtOnce;) {
+        before = due.size
+        yield* turnAfterStarted
+      }
+    })
+
+    const recheckSome = Effect.gen(function* () {
+      yield* gather
+      const group = Array.from(due).slice(0, recheckedAtOnce)
+      for (const thing of group) due.delete(thing)
+      const tellAll = Effect.sync(() => {
+        for (const thing of [...group, ...due]) thing.changed()
+        due.clear()
+      })
+      const versions = group.map(({ version }) => version)
+      const reading = Effect.timeout(Effect.disconnect(recheck(group.map(({ key }) => key))), recheckedWithin)
+      const nowOf = yield* Effect.onError(reading, () => tellAll)
+      for (const [index, thing] of group.entries()) {
+        // Followers of one that has changed meanwhile were told
+        if (thing.version === versions[index]) thing.compare(nowOf(thing.key))
+      }
+    })
+    const wait = Effect.suspend(() => {
+      if (due.size === 0) isAny.unsafeClose()
+      return isAny.await
+    })
+
+    yield* Background.repeat("rechecks", Effect.zipRight(wait, recheckSome))
+    return (thing) => {
+      due.add(thing)
+      isAny.unsafeOpen()
+    }
+  })
+
+/** Makes what follows things, until the scope closes. */
+export const makeSharedReads = <K, N = never>(changes: Changes<K, N>): Effect.Effect<Things<K, N>, never, EventBus | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { recheck } = changes
+    const kind: Kind<K, N> = {
       alarms: yield* makeAlarms,
       changes,
       listenings: yield* makeListenings<K>(),
       scope: yield* Effect.scope,
-      things: new Map()
+      things: new Map(),
+      due: recheck === undefined ? (thing) => thing.changed() : yield* rechecking<K, N>(recheck)
     }
     return (key, follow) => Feed.make(() => new Following(kind, key, follow))
   })
@@ -275,4 +350,4 @@ export const makeSharedReads = <K>(changes: Changes<K>): Effect.Effect<Things<K>
 /**
  * Streams what a follower of a thing pulls: at once, and then after each change of the thing; changes that follow each other faster than it pulls count as one.
  */
-export type Things<K> = <A, E, R>(key: K, follow: (shared: SharedReads) => Followed<A, E, R>) => Stream.Stream<A, E, R>
+export type Things<K, N = never> = <A, E, R>(key: K, follow: (shared: SharedReads) => Followed<A, E, R, N>) => Stream.Stream<A, E, R>

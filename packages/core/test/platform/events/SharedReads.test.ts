@@ -26,9 +26,9 @@ const aBus = (begin: Effect.Effect<unknown, never, Scope.Scope> = Effect.void) =
   })
 
 /** Things by their names, each with a follower's reads of it. */
-const things = (bus: EventBus["Type"], changes: Partial<SharedReads.Changes<string>> = {}) =>
+const things = <N = never>(bus: EventBus["Type"], changes: Partial<SharedReads.Changes<string, N>> = {}) =>
   Effect.provideService(
-    SharedReads.makeSharedReads<string>({
+    SharedReads.makeSharedReads<string, N>({
       nameOf: (key) => key,
       sourcesOf: () => [SharedReads.source(news("all"), (event, key) => event.of === key)],
       every: "1 hours",
@@ -39,7 +39,7 @@ const things = (bus: EventBus["Type"], changes: Partial<SharedReads.Changes<stri
   )
 
 /** Follows a thing until the scope closes. Returns its reads, and how often it was pulled. */
-const followed = (of: SharedReads.Things<string>, key: string) =>
+const followed = <N>(of: SharedReads.Things<string, N>, key: string) =>
   Effect.gen(function* () {
     const pulls = { count: 0 }
     const first = yield* Deferred.make<SharedReads.SharedReads>()
@@ -54,6 +54,34 @@ const aThing = Effect.gen(function* () {
   const of = yield* things(bus)
   let reads = 0
   return { of, state, changed: () => change("a"), read: Effect.sync(() => ++reads) }
+})
+
+/** A thing with a value that changes without an event, what a follower of it was told, and how it was rechecked. */
+const aRecheckedThing = Effect.gen(function* () {
+  const { bus, change } = yield* aBus()
+  const state = { value: 1, groups: 0, failure: undefined as string | undefined }
+  const of = yield* things<number>(bus, {
+    every: "10 seconds",
+    recheck: () =>
+      Effect.suspend(() => {
+        state.groups++
+        const { failure, value } = state
+        return failure === undefined ? Effect.succeed(() => value) : Effect.die(failure)
+      })
+  })
+  const follow = (told: Array<number>, take: Effect.Effect<void> = Effect.void) => {
+    const feed = of("a", () => ({
+      pull: () => Effect.sync(() => Option.some([state.value])),
+      isCurrent: (now) => told.at(-1) === now
+    }))
+    return Effect.forkScoped(
+      Feed.runForEach(feed, (value) => {
+        told.push(value)
+        return take
+      })
+    )
+  }
+  return { change, follow, state }
 })
 
 const turns = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow(), { discard: true })
@@ -237,6 +265,84 @@ describe("shared reads", () => {
       yield* Scope.close(scope, Exit.void)
       yield* TestClock.adjust("1 minutes")
       expect(pulls.count).toBe(3)
+    })
+  )
+
+  it.scoped("tell nothing after a period in which nothing has changed, where things are rechecked", () =>
+    Effect.gen(function* () {
+      const { follow, state } = yield* aRecheckedThing
+      const told: Array<number> = []
+      yield* follow(told)
+      yield* TestClock.adjust("20 seconds")
+      yield* turns
+      expect([told, state.groups]).toStrictEqual([[1], 2])
+      state.value = 2
+      yield* TestClock.adjust("10 seconds")
+      yield* turns
+      expect(told).toStrictEqual([1, 2])
+    })
+  )
+
+  it.scoped("tell a follower that knows something else than what a recheck finds", () =>
+    Effect.gen(function* () {
+      const { change, follow, state } = yield* aRecheckedThing
+      const told: Array<number> = []
+      yield* follow(told)
+      yield* turns
+      state.value = 2
+      change("a")
+      yield* turns
+      // Back to what the recheck before it found
+      state.value = 1
+      yield* TestClock.adjust("10 seconds")
+      yield* turns
+      expect(told).toStrictEqual([1, 2, 1])
+    })
+  )
+
+  it.scoped("tell a follower that was reading while things were rechecked", () =>
+    Effect.gen(function* () {
+      const { follow, state } = yield* aRecheckedThing
+      const taken = yield* Effect.makeLatch(false)
+      const told: Array<number> = []
+      yield* follow(told, taken.await)
+      yield* turns
+      state.value = 2
+      yield* TestClock.adjust("10 seconds")
+      yield* taken.open
+      yield* turns
+      expect(told).toStrictEqual([1, 2])
+    })
+  )
+
+  it.scoped("tell all followers if things cannot be rechecked, and recheck again", () =>
+    Effect.gen(function* () {
+      const { follow, state } = yield* aRecheckedThing
+      const told: Array<number> = []
+      yield* follow(told)
+      state.failure = "away"
+      yield* TestClock.adjust("10 seconds")
+      yield* turns
+      expect(told).toStrictEqual([1, 1])
+      state.failure = undefined
+      yield* TestClock.adjust("10 seconds")
+      yield* turns
+      expect([told, state.groups]).toStrictEqual([[1, 1], 2])
+    })
+  )
+
+  it.scoped("are rechecked together", () =>
+    Effect.gen(function* () {
+      const groups: Array<number> = []
+      const { bus } = yield* aBus()
+      const of = yield* things<number>(bus, {
+        every: "10 seconds",
+        recheck: (keys) => Effect.sync(() => (groups.push(keys.length), () => 0))
+      })
+      for (let key = 0; key < 40; key++) yield* followed(of, String(key))
+      yield* TestClock.adjust("10 seconds")
+      yield* turns
+      expect(groups).toStrictEqual([32, 8])
     })
   )
 
