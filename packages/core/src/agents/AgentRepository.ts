@@ -36,6 +36,12 @@ export interface SignOfLife {
   readonly connectionId: Uuid
 }
 
+/** A sign of life of a connection that lasts. */
+export interface LastingSign extends SignOfLife {
+  /** Whether the agent has been heard by it lately; otherwise it only has not been missed yet. */
+  readonly isHeard: boolean
+}
+
 export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository")<
   AgentRepository,
   {
@@ -61,8 +67,11 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     readonly connect: (connections: ReadonlyArray<SignOfLife>, at: Timestamp) => Effect.Effect<ReadonlySet<WorkspaceAgentId>>
     /** Those among the agents that exist and belong to their workspace's latest build. */
     readonly latestAmong: (ids: ReadonlyArray<WorkspaceAgentId>) => Effect.Effect<ReadonlySet<WorkspaceAgentId>>
-    /** Notes signs of life of any number of agents in one statement. One of a connection that the agent has replaced counts for nothing. */
-    readonly touch: (signs: ReadonlyArray<SignOfLife>, at: Timestamp) => Effect.Effect<void>
+    /**
+     * Notes signs of life of any number of agents in one statement. One of a connection that the agent has replaced counts for nothing, unless the other one has
+     * ended and the agent is heard by this one: then the other one was noted late, by another process.
+     */
+    readonly touch: (signs: ReadonlyArray<LastingSign>, at: Timestamp) => Effect.Effect<void>
     /** Notes the end of a connection; false when the agent has made another one since. */
     readonly disconnect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
     readonly updateStartup: (id: WorkspaceAgentId, startup: Startup, at: Timestamp) => Effect.Effect<void>

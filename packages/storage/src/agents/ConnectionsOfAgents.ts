@@ -1,5 +1,5 @@
 /** Statements about the connections of agents. */
-import type { AgentRepository, SignOfLife } from "@atelier/core/agents"
+import type { AgentRepository, LastingSign, SignOfLife } from "@atelier/core/agents"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Option } from "effect"
 import { as, items } from "../platform/Batch.js"
@@ -15,10 +15,12 @@ const connected = row({ id: uuid, is_first: boolean })
 const overtaken = "1 minute"
 
 /** The agents and their connections, in one order: a statement of another process may have the same agents. */
-const signed = (sql: Statements, signs: ReadonlyArray<SignOfLife>): Fragment =>
+const signed = (sql: Statements, signs: ReadonlyArray<SignOfLife & Partial<LastingSign>>): Fragment =>
   items(
     sql,
-    signs.map(({ agentId, connectionId }) => [agentId, connectionId]).toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
+    signs
+      .map(({ agentId, connectionId, isHeard = false }) => [agentId, connectionId, isHeard ? "heard" : ""])
+      .toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))
   )
 
 export const connectionsOfAgents = (
@@ -66,10 +68,11 @@ export const connectionsOfAgents = (
     ),
   touch: (signs, at) =>
     run(
-      sql`UPDATE workspace_agents SET last_connected_at = ${at},
+      sql`UPDATE workspace_agents SET last_connected_at = ${at}, connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)},
           disconnected_at = CASE WHEN disconnected_at <= ${Timestamp.plus(at, overtaken)} THEN disconnected_at END
         FROM ${signed(sql, signs)}
-        WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}`
+        WHERE id = ${as(sql, "uuid", sql`item.value ->> 0`)} AND (connection_id = ${as(sql, "uuid", sql`item.value ->> 1`)}
+          OR (item.value ->> 2 = 'heard' AND disconnected_at >= last_connected_at))`
     ),
   disconnect: (id, connectionId, at) =>
     applied(sql`UPDATE workspace_agents SET disconnected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId} RETURNING id`)

@@ -23,7 +23,7 @@ layer(agentServices(sqlite))("what is asked about agents", (it) => {
           agents.byId(id),
           agents.isLatest(id),
           agents.latestAmong([id]),
-          agents.touch([{ agentId: id, connectionId: token }], now),
+          agents.touch([{ agentId: id, connectionId: token, isHeard: true }], now),
           agents.startsOf(first.build.job_id),
           agents.appsOf(id),
           agents.latestAppState(id),

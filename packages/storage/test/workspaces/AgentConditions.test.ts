@@ -133,7 +133,7 @@ for (const [name, database] of databases) {
           postgres: () => sql`UPDATE workspace_agents SET seen_in = NULL, seen_job_id = NULL WHERE id = ${agent.id}`,
           sqlite: () => Effect.void
         })
-        yield* (yield* AgentRepository).touch([{ agentId: agent.id, connectionId: agent.connection }], yield* Timestamp.now)
+        yield* (yield* AgentRepository).touch([{ agentId: agent.id, connectionId: agent.connection, isHeard: true }], yield* Timestamp.now)
         expect((yield* namesOf(organization.id, "connected")).names).toStrictEqual([workspace.name])
       })
     )

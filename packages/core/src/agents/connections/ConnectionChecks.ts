@@ -128,7 +128,8 @@ export const makeChecks = (
     /** Stores the signs of life of connections, and retires those of former builds. */
     const store = (batch: ReadonlyArray<Checked>): Effect.Effect<void> => {
       const storing = Effect.gen(function* () {
-        yield* repository.touch(batch, yield* Timestamp.now)
+        const signs = batch.map(({ agentId, connectionId, hasSpoken }) => ({ agentId, connectionId, isHeard: hasSpoken(period) }))
+        yield* repository.touch(signs, yield* Timestamp.now)
         const latest = yield* repository.latestAmong(batch.map(({ agentId }) => agentId))
         for (const { agentId, retire } of batch) if (!latest.has(agentId)) retire("outdated")
       })

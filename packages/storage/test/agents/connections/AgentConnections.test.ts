@@ -1,23 +1,8 @@
-import { AgentConnections, AgentRepository, type AgentWorkspace, type Retired } from "@atelier/core/agents"
-import { Events, StoreUnavailable, Timestamp } from "@atelier/core/platform"
+import { AgentConnections, AgentRepository, type AgentWorkspace, type Retired, statusAt } from "@atelier/core/agents"
+import { Events, Ids, StoreUnavailable, Timestamp } from "@atelier/core/platform"
 import { workspaceEvents } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import {
-  Chunk,
-  Clock,
-  Context,
-  Deferred,
-  type Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Logger,
-  Metric,
-  Option,
-  Stream,
-  TestClock
-} from "effect"
+import { Chunk, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Metric, Option, Stream, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases, type sqlite } from "../../../../../test/store/databases.js"
 import { Statements } from "../../../src/platform/Statements.js"
@@ -261,6 +246,49 @@ for (const [name, database] of databases) {
         yield* Fiber.interrupt(latter)
         yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
         expect((yield* rowOf(id)).last_connected_at).toBe(last_connected_at)
+      })
+    )
+
+    it.scoped("keep the agent connected after another one that was noted late, and has ended", () =>
+      Effect.gen(function* () {
+        const { act, fiber, id } = yield* monitored(Effect.void)
+        yield* Fiber.interrupt(fiber)
+        const { connect } = yield* AgentConnections
+        const repository = yield* AgentRepository
+        const { next } = yield* Ids
+        yield* Effect.fork(
+          act((self) =>
+            Effect.scoped(
+              Effect.zipRight(
+                connect(
+                  () => self,
+                  Effect.never,
+                  () => undefined,
+                  () => true
+                ),
+                Effect.never
+              )
+            )
+          )
+        )
+        yield* until(rowOf(id), ({ disconnected_at }) => disconnected_at === null)
+        yield* untilAsleep
+        // The process to which the agent connected before notes it only now, and its end
+        const stale = yield* next
+        yield* TestClock.adjust("1 second")
+        yield* repository.connect([{ agentId: id, connectionId: stale }], yield* Timestamp.now)
+        expect(yield* repository.disconnect(id, stale, yield* Timestamp.now)).toBe(true)
+        const statusNow = Effect.map(
+          Effect.all([rowOf(id), Timestamp.now]),
+          ([row, now]) => statusAt(row, now, Duration.seconds(30)).status
+        )
+        expect(yield* statusNow).toBe("disconnected")
+        yield* TestClock.adjust("15 seconds")
+        yield* until(statusNow, (status) => status === "connected")
+        const { last_connected_at } = yield* rowOf(id)
+        yield* untilAsleep
+        yield* TestClock.adjust("15 seconds")
+        yield* until(rowOf(id), (row) => row.last_connected_at !== last_connected_at)
       })
     )
 
