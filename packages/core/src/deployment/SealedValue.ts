@@ -37,7 +37,7 @@ export const sealedValueColumn = (
     Effect.flatMap(values.get(key), (stored) => {
       const text = Option.getOrUndefined(stored)
       return text !== undefined && Option.exists(read(text), (found) => isSame(found, from))
-        ? Effect.as(values.put(key, write(text, to)), true)
+        ? values.replace(key, text, write(text, to))
         : Effect.succeed(false)
     })
 })

@@ -76,6 +76,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { accessUrl } = yield* DeploymentOptions
   const sender = yield* PushSenders
+  const services = yield* Effect.context<EventBus | Transactor>()
 
   const sealed = ({ private_key, public_key }: PushKeys) =>
     Effect.map(encryption.seal(new TextEncoder().encode(private_key), keysValue), ({ ciphertext, key_id }) =>
@@ -100,13 +101,16 @@ const make = Effect.gen(function* () {
     }
     const found = yield* Effect.option(opened(present))
     if (Option.isNone(found)) {
-      yield* Effect.logError("the keys of web push cannot be read; new ones end all subscriptions")
-      const fresh = yield* sender.generateKeys
-      yield* values.put(keysValue, yield* sealed(fresh))
-      yield* repository.deleteAll
-      return fresh
+      const fresh = yield* Effect.flatMap(sender.generateKeys, sealed)
+      yield* Effect.gen(function* () {
+        // Another replica may have been faster: its keys count
+        if (!(yield* values.replace(keysValue, present, fresh))) return
+        yield* Effect.logError("the keys of web push cannot be read; new ones end all subscriptions")
+        yield* repository.deleteAll
+      }).pipe(transaction, Effect.provide(services))
+      return (yield* Effect.flatMap(Effect.flatten(values.get(keysValue)), opened)).keys
     }
-    if (!found.value.isCurrent) yield* Effect.flatMap(sealed(found.value.keys), (text) => values.put(keysValue, text))
+    if (!found.value.isCurrent) yield* Effect.flatMap(sealed(found.value.keys), (text) => values.replace(keysValue, present, text))
     return found.value.keys
   }).pipe(
     Effect.catchTags({

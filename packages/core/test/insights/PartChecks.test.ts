@@ -14,7 +14,7 @@ it.effect("the report tells after five seconds that the database does not answer
   Effect.gen(function* () {
     const { checkDatabase } = partChecks({
       healthCheckThresholdDatabase: Duration.millis(15),
-      values: { get: () => unanswered, put: unasked, getOrInsert: unasked },
+      values: { get: () => unanswered, put: unasked, replace: unasked, getOrInsert: unasked },
       repository: new Proxy({} as never, { get: unasked }),
       probes: Context.get(Context.empty(), HealthProbes),
       proxies: new Proxy({} as never, { get: unasked }),

@@ -1,7 +1,7 @@
 import { DeploymentValues } from "@atelier/core/deployment"
 import { Effect, Option } from "effect"
 import { row, text } from "../platform/Row.js"
-import { first, one, run } from "../platform/Statement.js"
+import { applied, first, one, run } from "../platform/Statement.js"
 import { service } from "@atelier/core/platform"
 import { Statements } from "../platform/Statements.js"
 
@@ -19,6 +19,8 @@ export const layer = service(
         ),
       put: (key, value) =>
         run(sql`INSERT INTO deployment_values ${sql.insert({ key, value })} ON CONFLICT (key) DO UPDATE SET value = excluded.value`),
+      replace: (key, from, to) =>
+        applied(sql`UPDATE deployment_values SET value = ${to} WHERE key = ${key} AND value = ${from} RETURNING key`),
       getOrInsert: (key, value) =>
         Effect.zipRight(
           run(sql`INSERT INTO deployment_values ${sql.insert({ key, value })} ON CONFLICT DO NOTHING`),
