@@ -16,7 +16,19 @@ import { joinEngines, layerDialer, Relay } from "@atelier/core/network"
 import { Dispatchers, PushSenders } from "@atelier/core/notifications"
 import { ClientDocuments } from "@atelier/core/oauth2"
 import { HealthProbes, ProcessGroup, ProcessMetrics } from "@atelier/core/insights"
-import { existing, HostOptions, Ids, service, services, stacked, standingOn, together, Worker } from "@atelier/core/platform"
+import {
+  type BackgroundWork,
+  existing,
+  HostOptions,
+  Ids,
+  knownWork,
+  service,
+  services,
+  stacked,
+  standingOn,
+  together,
+  Worker
+} from "@atelier/core/platform"
 import { ProvisionerEngines } from "@atelier/core/provisioning"
 import { BuilderCatalog, StarterTemplates } from "@atelier/core/templates"
 import { WorkspaceAdmission } from "@atelier/core/workspaces"
@@ -115,7 +127,7 @@ const enginesOf = ({ provisioner = [] }: Options) => ProvisionerEngines.inOrder(
 const isTraced = ({ tracing = false }: Options): boolean => tracing !== false
 
 /** The services that embedding code may use without HTTP: each area's services, called with an actor provided. */
-export type Services = CoreServices | Hosted | Stored
+export type Services = BackgroundWork | CoreServices | Hosted | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
 export class Interface extends Context.Tag("@atelier/http/Interface")<
@@ -151,7 +163,7 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   const authority = authorityOf(host, options)
   const entitlements = authority?.inForce ?? host.entitlements
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
-  const values = Context.empty().pipe(
+  const values = knownWork(host.backgroundWork ?? "automatic").pipe(
     Context.add(Settings, settings),
     Context.add(Brand, settings.names),
     Context.add(Wire, presentation.wire),

@@ -5,7 +5,7 @@ import type { Configuration, Entitlements, OptionInputs, Release, TrialAnswer, T
 import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
 import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications"
 import type { ClientDocuments } from "@atelier/core/oauth2"
-import type { Cryptography } from "@atelier/core/platform"
+import type { BackgroundMode, Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { BuilderBase, BuilderModule, StarterTemplate } from "@atelier/core/templates"
 import type { RequestedWorkspace } from "@atelier/core/workspaces"
@@ -120,6 +120,10 @@ export interface Options {
   readonly clock?: Clock.Clock
   /** Makes spans of requests and use cases: for the tracer in force, or for this one. Default off, which costs nothing. */
   readonly tracing?: boolean | Tracer.Tracer
+  /**
+   * `manual` runs background work only when the program asks `BackgroundWork` for it, as tests that move a clock do. Default: `automatic`, as a server needs it.
+   */
+  readonly backgroundWork?: BackgroundMode
   /** How long background work leaves the process to the first requests. By default it begins once no request runs, and after 50 ms at the latest. */
   readonly backgroundDelay?: Duration.DurationInput
   /** How long `dispose` waits for requests and sockets to end; default 10 seconds. */

@@ -1,4 +1,5 @@
 /** The core's ports as Node implements them. */
+export * as Core from "./Core.js"
 export * as Argon2Hasher from "./Argon2Hasher.js"
 export * as NodeAgentApi from "./NodeAgentApi.js"
 export * as NodeArchives from "./NodeArchives.js"
@@ -17,6 +18,7 @@ export * as OtlpTracer from "./OtlpTracer.js"
 export * as SmtpMailer from "./SmtpMailer.js"
 export * as WebhookDispatcher from "./WebhookDispatcher.js"
 export * as YamlSecrets from "./YamlSecrets.js"
+export { hostConfiguration } from "./hostConfiguration.js"
 export { parseYamlOptions } from "./YamlOptions.js"
 export { agentBytes, agentSocket } from "./agentSocket.js"
 export { randomBytes } from "./randomBytes.js"

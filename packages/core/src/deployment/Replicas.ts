@@ -2,6 +2,7 @@
 import { Clock, Context, Duration, Effect, type Scope } from "effect"
 import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
 import * as Background from "../platform/background/Background.js"
+import { startSigns } from "../platform/background/BackgroundWork.js"
 import type { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { Locks } from "../platform/store/Locks.js"
@@ -73,6 +74,8 @@ export interface ReplicasService {
   /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */
   readonly list: Effect.Effect<ReadonlyArray<Replica>, NotFound, CurrentActor>
 }
+
+const heartbeat = "replica_heartbeat"
 
 const make = Effect.gen(function* () {
   const repository = yield* ReplicaRepository
@@ -177,7 +180,8 @@ const make = Effect.gen(function* () {
       // Others learn of this process when a full store has room again: reads need no heartbeat
       yield* unlessFull(beat)
       yield* Effect.addFinalizer(() => Background.lastly(repository.remove(id)))
-      yield* Background.repeat("replica_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
+      const beating = Background.repeat(heartbeat, Effect.zipRight(Worker.begun, Effect.zipRight(beat, Effect.sleep(period))))
+      yield* startSigns(heartbeat, beat, beating)
     }) satisfies Effect.Effect<void, never, Scope.Scope>,
 
     list: Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { type Actor, CurrentActor, isAnonymous } from "../access/actors/Actor.js
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"
+import { startUnlessManual } from "../platform/background/BackgroundWork.js"
 import { Ids } from "../platform/Ids.js"
 import * as Lru from "../platform/collections/Lru.js"
 import { type Bagged, Bag } from "../platform/collections/Bag.js"
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.uninterruptible)
 
   yield* Effect.addFinalizer(() => Background.leftAfter("15 seconds")(report(() => true)))
-  yield* Background.repeat(work, Effect.delay(report(isLong), reportInterval))
+  yield* startUnlessManual(work, report(isLong), Background.repeat(work, Effect.delay(report(isLong), reportInterval)))
 
   /** The name of an outcome, by which it is noted once in a while; undefined while the connection log shows it. */
   const unnoted = (app: VisitedApp, code: number, actor: Actor, now: number): string | undefined => {

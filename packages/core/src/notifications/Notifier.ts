@@ -1,6 +1,7 @@
 import { Context, Duration, Effect, Queue, type Scope } from "effect"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import * as Background from "../platform/background/Background.js"
+import { startUnlessManual } from "../platform/background/BackgroundWork.js"
 import { type EventBus, listen } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import { StartError } from "../platform/wiring/StartError.js"
@@ -28,6 +29,8 @@ export interface NotifierService {
   /** Delivers messages for as long as the scope is open: when some are queued, and each `notificationsFetchInterval`. Every process does. §A4. */
   readonly start: Effect.Effect<void, never, Scope.Scope | EventBus>
 }
+
+const work = "notification_delivery"
 
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
@@ -79,7 +82,7 @@ const make = Effect.gen(function* () {
       const wakes = yield* Queue.sliding<void>(1)
       yield* listen(messagesQueued, () => void wakes.unsafeOffer(undefined))
       const deliver = Effect.zipRight(run, Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval))
-      yield* Background.repeat("notification_delivery", Effect.zipRight(Worker.begun, deliver))
+      yield* startUnlessManual(work, run, Background.repeat(work, Effect.zipRight(Worker.begun, deliver)))
     }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>
   }
 })

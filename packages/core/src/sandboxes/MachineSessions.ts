@@ -8,6 +8,7 @@ import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import type { ConnectionSession, ConnectionType } from "../logs/ConnectionLog.js"
 import { ConnectionLogs } from "../logs/ConnectionLogs.js"
 import * as Background from "../platform/background/Background.js"
+import { startUnlessManual } from "../platform/background/BackgroundWork.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
 import { service, standingOn } from "../platform/wiring/Standing.js"
@@ -242,7 +243,8 @@ const make = Effect.gen(function* () {
     discard: true
   })
   yield* Effect.addFinalizer(() => Background.leftAfter("15 seconds")(lastly))
-  yield* Background.repeat("machine_sessions", Effect.delay(Effect.zipRight(sweep, uses.report), reportInterval))
+  const tidy = Effect.zipRight(sweep, uses.report)
+  yield* startUnlessManual("machine_sessions", tidy, Background.repeat("machine_sessions", Effect.delay(tidy, reportInterval)))
   yield* Background.repeat("machine_session_log", Effect.zipRight(unlogged.some, Effect.delay(unlogged.write, loggedWithin)))
 
   return {

@@ -1,9 +1,7 @@
 /** What runs beside the requests of a service. */
-import { workers } from "@atelier/core"
-import { Replicas, warnOfMissingKeys } from "@atelier/core/deployment"
-import { Organizations } from "@atelier/core/organizations"
-import { embeddedDaemons } from "@atelier/core/provisioning"
-import { Clock, type Duration, Effect, Layer } from "effect"
+import { startBackground as startCore } from "@atelier/core"
+import { warnOfMissingKeys } from "@atelier/core/deployment"
+import { Clock, type Duration, Effect } from "effect"
 import { hostname } from "node:os"
 import { Settings } from "../server/request/Settings.js"
 
@@ -19,12 +17,6 @@ export const firstRequestsEnd = (delay: Duration.DurationInput | undefined, quie
 /** Prepares what the first request needs, and runs the background work as long as the scope is open. */
 export const startBackground = Effect.gen(function* () {
   const { version: reported } = yield* Settings
-  // Before anything is stored that other processes compare with their time
-  yield* Effect.flatMap(Replicas, ({ align }) => align)
-  const organizations = yield* Organizations
-  yield* organizations.ensureDefault
-  // Before lost leases are looked for: daemons know from the start which are lost
-  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
-  yield* Effect.all(workers, { discard: true })
+  yield* startCore({ hostname: hostname(), version: reported })
   yield* warnOfMissingKeys
 })

@@ -1,16 +1,9 @@
 import { Audit } from "@atelier/core/audit"
 import { running, StoreClock, together } from "@atelier/core/platform"
-import { Clock, Context, DefaultServices, Effect, FiberRef, FiberRefs, Layer, Logger, LogLevel, Tracer } from "effect"
+import { Context, DefaultServices, Effect, FiberRef, FiberRefs, Layer, Logger, LogLevel, Tracer } from "effect"
 import type { Options } from "../Options.js"
 
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
-
-/** The clock in force is that of an application on Effect, which may be a clock for tests. */
-const storeClock = (own: Clock.Clock | undefined) =>
-  Effect.flatMap(Effect.clock, (inForce) => {
-    const isOfHost = own !== undefined || inForce !== Context.get(DefaultServices.liveServices, Clock.Clock)
-    return Effect.withClockScoped(StoreClock.make(own ?? inForce, { isOfHost }))
-  })
 
 /** The environment of all fibers: the log, the clock and the tracer. */
 export const environment = ({ clock, logAudit = false, logger, logLevel = "info", tracing }: Options) =>
@@ -18,7 +11,7 @@ export const environment = ({ clock, logAudit = false, logger, logLevel = "info"
     Logger.minimumLogLevel(logLevels[logLevel]),
     running(Effect.locallyScoped(Audit.inLog, logAudit)),
     logger === undefined ? together() : Logger.replace(Logger.defaultLogger, logger),
-    running(storeClock(clock)),
+    running(StoreClock.inForce(clock)),
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.setTracerEnabled(tracing === true)
   )
 

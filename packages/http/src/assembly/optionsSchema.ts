@@ -72,6 +72,8 @@ const names = object<Partial<Names>>(
   Object.fromEntries(Object.keys(namesOf()).map((name) => [name, FilledText])) as { readonly [Name in keyof Names]-?: typeof FilledText }
 )
 
+const modes = ["automatic", "manual"] as const
+
 const levels = ["debug", "info", "warning", "error", "none"] as const
 
 /** The options of `Atelier.make`. Those of the deployment have their own descriptions, which `configured` judges by. */
@@ -141,6 +143,7 @@ export const optionsSchema: Schema.Schema<Options> = object<Options>(
       Schema.filter((clock) => Clock.ClockTypeId in clock, { description: "a Clock of effect" })
     ),
     tracing: Schema.Union(HostOptions.Truth, having<Tracer.Tracer>(["span"], "a Tracer of effect")),
+    backgroundWork: Schema.Literal(...modes).annotations({ description: `one of ${modes.join(", ")}` }),
     backgroundDelay: Time,
     drainTimeout: Time,
     logAudit: HostOptions.Truth,

@@ -4,8 +4,8 @@ import { Atelier } from "@atelier/http"
 import { Organizations } from "@atelier/core/organizations"
 import { Access, SystemActor } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { Background } from "@atelier/core/platform"
-import { Clock, Duration, Effect, FiberRef, Layer, Logger, LogLevel, ManagedRuntime, Option, TestClock, TestContext } from "effect"
+import { Background, BackgroundWork } from "@atelier/core/platform"
+import { Chunk, Clock, Duration, Effect, FiberRef, Layer, Logger, LogLevel, ManagedRuntime, Option, TestClock, TestContext } from "effect"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/store/databases.js"
@@ -128,4 +128,19 @@ it("the layer goes by the clock that an Effect application has", async () => {
   }).pipe(Access.actingAs(SystemActor.systemRestricted))
   const seen = await program.pipe(Effect.provide(atelier), Effect.provide(TestContext.TestContext), Effect.runPromise)
   expect(seen).toStrictEqual([3_000, "1970-01-01T00:00:00.000Z"])
+})
+
+it("a host whose background work is manual runs what it asks for", async () => {
+  const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none", backgroundWork: "manual" })
+  const program = Effect.gen(function* () {
+    yield* TestClock.adjust("365 days")
+    const { names, run } = yield* BackgroundWork
+    yield* run("workspace_life_cycle", "retention")
+    const unknown = yield* Effect.exit(run("lifecycle"))
+    return { sleeps: Chunk.size(yield* TestClock.sleeps()), names: yield* names, unknown: String(unknown) }
+  })
+  const { names, sleeps, unknown } = await program.pipe(Effect.provide(atelier), Effect.provide(TestContext.TestContext), Effect.runPromise)
+  expect(sleeps).toBeLessThan(5)
+  expect(names).toContain("user_dormancy")
+  expect(unknown).toMatch(/There is no background work lifecycle\. There is: .*user_dormancy/)
 })

@@ -6,6 +6,7 @@ import { Context, Data, Deferred, Effect, type Layer, Scope, Stream } from "effe
 import { Entitlements } from "../../deployment/licenses/Entitlements.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import * as Background from "../../platform/background/Background.js"
+import { startUnlessManual } from "../../platform/background/BackgroundWork.js"
 import { turnAfterStarted } from "../../platform/background/Turns.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
@@ -215,7 +216,7 @@ const make = Effect.gen(function* () {
     for (const holding of held.concernedBy(delivery._tag === "Lost" ? undefined : delivery.event)) suspect(holding, false)
   })
   yield* Background.repeat("judging_streams", Effect.zipRight(isDue.await, judgeDue))
-  yield* Background.repeat("looking_at_streams", Effect.delay(look, "1 second"))
+  yield* startUnlessManual("looking_at_streams", look, Background.repeat("looking_at_streams", Effect.delay(look, "1 second")))
 
   const begin = (right: StreamRight, ended: (reason: RightEnded) => void): Holding | TooManyStreams => {
     const caller = callerOf(right.actor)

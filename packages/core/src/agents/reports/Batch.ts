@@ -1,6 +1,7 @@
 /** Writes that may wait a moment, so that many reports become one statement. */
 import { type Duration, Effect, Option, Queue, type Scope } from "effect"
 import * as Background from "../../platform/background/Background.js"
+import { startUnlessManual } from "../../platform/background/BackgroundWork.js"
 import * as Monotonic from "../../platform/time/Monotonic.js"
 import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import { type Unwritten, writeInHalves } from "../../platform/store/writeInHalves.js"
@@ -74,7 +75,7 @@ export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, 
     yield* Effect.addFinalizer(() => Background.leftAfter(lastWrite)(flush))
     // A store that is away would be asked again for each item that is added
     const turn = Effect.suspend(() => (isAway ? Effect.sleep(options.every) : Effect.timeoutOption(Queue.take(full), options.every)))
-    yield* Background.repeat(options.name, Effect.zipRight(turn, flush))
+    yield* startUnlessManual(options.name, flush, Background.repeat(options.name, Effect.zipRight(turn, flush)))
 
     let dropped = 0
     let loggedAt = Number.NEGATIVE_INFINITY

@@ -22,6 +22,7 @@ import * as Measure from "../Measure.js"
 import { storeUnavailable } from "../store/StoreUnavailable.js"
 import { afterwards } from "../store/Transactor.js"
 import { nextTurn } from "./Turns.js"
+import { isManual, standing } from "./BackgroundWork.js"
 import * as WorkHealth from "./WorkHealth.js"
 
 const failures = Measure.counter("background_failures_total", "Turns of background work that failed.", ["work"])
@@ -136,7 +137,7 @@ export const lastly = <E, R>(write: Effect.Effect<unknown, E, R>): Effect.Effect
 /**
  * Returns a function that starts loops of one kind, such as one for each connection. Each runs its turn over and over until the scope closes. After a
  * turn that fails or dies, it pauses and goes on. The failures are counted. Of the failures of all these loops one a minute is logged, and that the
- * loop in question has recovered.
+ * loop in question has recovered. In a program whose work is manual, no turn goes on because of the time.
  */
 export const repeating = (
   name: string,
@@ -167,8 +168,8 @@ export const repeating = (
         isKnown = false
         return wasKnown ? logged(Effect.logInfo("background work succeeds again")) : Effect.void
       }
-      const looping = Effect.flatMap(observed, (loop) =>
-        Effect.matchCauseEffect(turn, {
+      const looping = Effect.flatMap(Effect.all([observed, isManual, Effect.clock]), ([loop, stands, clock]) =>
+        Effect.matchCauseEffect(stands ? Effect.withClock(turn, standing(clock)) : turn, {
           onFailure: (cause) => onFailure(cause, loop),
           onSuccess: () => onSuccess(loop)
         }).pipe(Effect.forever, Effect.ensuring(Effect.sync(loop.ended)))

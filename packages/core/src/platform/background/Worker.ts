@@ -1,5 +1,6 @@
 import { type Cause, Context, type Duration, Effect, Schedule, type Scope } from "effect"
 import { countFailure, forkIn, logFailure, logged, repeat } from "./Background.js"
+import { startUnlessManual } from "./BackgroundWork.js"
 import { Locks } from "../store/Locks.js"
 import * as WorkHealth from "./WorkHealth.js"
 
@@ -50,8 +51,12 @@ export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Lo
  * Starts a worker in the scope: a run after `Beginning`, which is at once by default, then one each period and whenever one is wanted, at most one at a
  * time among all processes that share the store. A run that is due while another process has the turn (`RunsHere`) waits for it. A run that dies does not end the
  * worker. Of several that die one after the other the first is logged, and the first that succeeds again. Each is counted in `background_failures_total`.
+ * A program whose work is manual asks for each run (`BackgroundWork`).
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
+  startUnlessManual(worker.name, attempt(worker), startInTime(worker))
+
+const startInTime = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
   Effect.gen(function* () {
     const { here, isHere } = yield* RunsHere
     let failing = false

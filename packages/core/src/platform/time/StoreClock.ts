@@ -2,7 +2,7 @@
  * A clock that goes with the store's. Leases, heartbeats and due times are compared among processes, whose own clocks differ: what one of them
  * stores must mean the same instant to all.
  */
-import { Clock, type Duration, Effect, Option } from "effect"
+import { Clock, Context, DefaultServices, type Duration, Effect, Option, type Scope } from "effect"
 import * as Timestamp from "./Timestamp.js"
 
 const following: unique symbol = Symbol.for("@atelier/core/StoreClock")
@@ -50,6 +50,16 @@ export const make = (base: Clock.Clock, options: { readonly isOfHost: boolean })
     }
   } satisfies StoreClock)
 }
+
+/**
+ * Has the fibers of a scope go by a clock that follows the store's, made of the given one or of the one in force. Any but the machine's is a clock of the
+ * host, such as one for tests.
+ */
+export const inForce = (own?: Clock.Clock): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.flatMap(Effect.clock, (before) => {
+    const isOfHost = own !== undefined || before !== Context.get(DefaultServices.liveServices, Clock.Clock)
+    return Effect.withClockScoped(make(own ?? before, { isOfHost }))
+  })
 
 const isStoreClock = (clock: Clock.Clock): clock is StoreClock => following in clock
 

@@ -11,6 +11,7 @@ import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import * as Timestamp from "../../platform/time/Timestamp.js"
 import { afterwards } from "../../platform/store/Transactor.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
+import { isManual, startSigns, startUnlessManual } from "../../platform/background/BackgroundWork.js"
 import * as Worker from "../../platform/background/Worker.js"
 import { makeEngineSelection } from "../engines/EngineSelection.js"
 import { JobClaims, type JobSelection } from "../queue/JobClaims.js"
@@ -133,6 +134,8 @@ const sweep = Effect.gen(function* () {
   yield* Background.repeat("engine_sweep", Worker.begun.pipe(Effect.zipRight(all), Effect.zipRight(Effect.sleep(sweepInterval))))
 })
 
+const heartbeat = "provisioner_heartbeat"
+
 const startWorking = Background.repeating("provisioner_daemon")
 
 /** Starts one daemon: takes a job, runs it, and takes the next. */
@@ -156,6 +159,21 @@ const work = (daemon: ProvisionerDaemon, turns: JobTurns, selection: JobSelectio
     )
   })
 
+/** The name by which a program whose work is manual has the jobs that wait run. */
+const jobs = "provisioner_jobs"
+
+/** Has a daemon take jobs and run them, one after the other, until it finds none. */
+const workOff = (daemon: ProvisionerDaemon, selection: JobSelection) =>
+  Effect.gen(function* () {
+    const claims = yield* JobClaims
+    const runner = yield* JobRunner
+    const next = Effect.flatMap(
+      claims.takeSelected(daemon, selection),
+      Option.match({ onNone: () => Effect.succeed(false), onSome: (job) => Effect.as(runner.run(job), true) })
+    )
+    while (yield* Effect.uninterruptible(next)) yield* Effect.void
+  })
+
 /** Registers the daemons, and lets each take jobs until the scope closes. */
 const start = (options: EmbeddedDaemonOptions, count: number) =>
   Effect.gen(function* () {
@@ -165,7 +183,16 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
     if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
     // A daemon without an engine could run nothing
     if (count === 0 || (yield* ProvisionerEngines).length === 0) return
-    const daemons = yield* register(options, count)
+    const isAlone = yield* isManual
+    const daemons = yield* register(options, isAlone ? 1 : count)
+    const ids = daemons.map(({ id }) => id)
+    const selection = yield* makeEngineSelection(ids)
+    const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now))
+    const beating = Background.repeat(heartbeat, Effect.zipRight(Worker.begun, Effect.zipRight(seen, Effect.sleep(seenInterval))))
+    yield* startSigns(heartbeat, seen, beating)
+    if (isAlone) {
+      return yield* Effect.forEach(daemons, (daemon) => startUnlessManual(jobs, workOff(daemon, selection), Effect.void), { discard: true })
+    }
     const turns = makeJobTurns()
     yield* listen(jobPosted, (delivery) => {
       if (delivery._tag === "Lost") return turns.lost()
@@ -175,10 +202,6 @@ const start = (options: EmbeddedDaemonOptions, count: number) =>
       )
       if (isTaken) turns.posted()
     })
-    const ids = daemons.map(({ id }) => id)
-    const seen = Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now))
-    yield* Background.repeat("provisioner_heartbeat", Effect.zipRight(Worker.begun, Effect.zipRight(seen, Effect.sleep(seenInterval))))
-    const selection = yield* makeEngineSelection(ids)
     const saying = Effect.zipRight(sayRefusals(selection.refusalOf), Effect.sleep(noticeInterval))
     yield* Background.repeat("provisioner_refusals", Effect.zipRight(Worker.begun, saying))
     yield* Effect.forEach(daemons, (daemon) => work(daemon, turns, selection), { discard: true })
