@@ -151,11 +151,22 @@ describe("a recorded start", () => {
     expect(() => parseOptions([], variables)).toThrow(`needs an http or https URL as ${named}`)
   })
 
-  const intervals = Object.entries(definitions).flatMap(([flag, { type }]) =>
-    flag.endsWith("-interval") && type === "duration" ? [flag] : []
+  const durations = Object.entries(definitions).flatMap(([flag, { type }]) =>
+    type === "duration" && flag !== "session-duration" ? [flag] : []
   )
 
-  it.each(intervals)("with a negative %s is refused", (flag) => {
+  it.each([
+    "agent-connection-update-interval",
+    "agent-stats-refresh-interval",
+    "autobuild-poll-interval",
+    "job-hang-detector-interval",
+    "proxy-health-interval",
+    "workspace-prebuilds-reconciliation-interval"
+  ])("with a period of zero in %s is refused", (flag) => {
+    for (const period of ["0", "999us"]) expect(() => parseOptions([`--${flag}=${period}`], {})).toThrow(`--${flag} must be 1ms or more`)
+  })
+
+  it.each(durations)("with a negative %s is refused", (flag) => {
     expect(() => parseOptions([`--${flag}=-1s`], {})).toThrow(`--${flag} must not be negative`)
   })
 

@@ -4,7 +4,6 @@ import { isUuid } from "../../platform/texts/Uuid.js"
 import { compilePattern } from "../../platform/texts/Pattern.js"
 import { type Configuration, durationOf, type Flag, isSet, OptionRefused, valueOf } from "./Configuration.js"
 import { defaultOf } from "./Definition.js"
-import { definitions } from "./definitions.js"
 import { Duration } from "effect"
 import { externalAuthViolation } from "../../externalAuth/ExternalAuthProvider.js"
 import { readUrl } from "./readers.js"
@@ -12,7 +11,7 @@ import { sshOptions } from "./sshSettings.js"
 import { wildcardViolation } from "./wildcard.js"
 
 /** An option and the rule that its value breaks. */
-type Check = (configuration: Configuration) => readonly [Flag, string | undefined]
+type Check = (configuration: Configuration) => readonly [string, string | undefined]
 
 const isNetwork = (text: string): boolean => {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)
@@ -36,20 +35,41 @@ const suffixViolation = (text: string): string | undefined => {
   return /[*?\s\p{Cc}]/u.test(text) ? "must have no *, ?, blank or control character" : undefined
 }
 
-/** The options that say how often something is done. */
-const intervals = (Object.keys(definitions) as ReadonlyArray<Flag>).filter((flag) => flag.endsWith("-interval"))
+/** The periods of work that never ends. One of zero would leave the process no turn for anything else. */
+const periods: ReadonlySet<string> = new Set<Flag>([
+  "agent-connection-update-interval",
+  "agent-stats-refresh-interval",
+  "autobuild-poll-interval",
+  "job-hang-detector-interval",
+  "proxy-health-interval",
+  "workspace-prebuilds-reconciliation-interval"
+])
 
-/** The first of these options whose time is negative; without one, nothing is said of the first. */
-const negativeInterval: Check = (all) => {
-  const found = intervals.find((flag) => {
-    const value: unknown = valueOf(all, flag)
-    return typeof value === "bigint" && value < 0n
+const millisecond = 1_000_000n
+
+type Fits = (flag: string, nanoseconds: bigint) => boolean
+
+/** The first duration for which a rule does not hold, by its flag. */
+const misfit = ({ definitions, resolved }: Configuration, fits: Fits): string | undefined =>
+  Object.keys(definitions).find((flag) => {
+    const value = resolved.get(flag)?.value
+    return typeof value === "bigint" && !fits(flag, value)
   })
-  return [found ?? "autobuild-poll-interval", found === undefined ? undefined : "must not be negative"]
-}
+
+/** Other deployments of this kind start with a negative time of sessions. */
+const isNotNegative: Fits = (flag, time) => time >= 0n || flag === "session-duration"
+
+const isLongEnough: Fits = (flag, time) => time >= millisecond || !periods.has(flag)
+
+/** The option that breaks a rule, if one does. */
+const ruled = (flag: string | undefined, reason: string): readonly [string, string | undefined] => [
+  flag ?? "",
+  flag === undefined ? undefined : reason
+]
 
 const checks: ReadonlyArray<Check> = [
-  negativeInterval,
+  (all) => ruled(misfit(all, isNotNegative), "must not be negative"),
+  (all) => ruled(misfit(all, isLongEnough), "must be 1ms or more"),
   (all) => {
     const url = valueOf(all, "access-url")
     const isWeb = url === "" || (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url) && Either.isRight(readUrl(url)))
