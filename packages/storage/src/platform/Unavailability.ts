@@ -15,9 +15,10 @@ const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
   // The pool's own limit, or the server's
   ["exhausted", /^(53300|timeout exceeded when trying to connect)$/],
   [
-    // 57014 and 55P03: the server has ended a wait for a lock. 26000: so ended the preparation of a statement that other reads of the connection use
+    // 57014 and 55P03: the server has ended a wait for a lock. 26000: so ended the preparation of a statement that other reads of the connection use.
+    // 28000, 28P01 and 3D000 refuse a new connection: a password was changed, or a database renamed, since the start
     "away",
-    /^(0800[013467]|26000|57014|55P03|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|timeout expired|Query read timeout|Client has encountered a connection error.*|The database connection is not open)$/
+    /^(0800[013467]|26000|28000|28P01|3D000|57014|55P03|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|timeout expired|Query read timeout|Client has encountered a connection error.*|The database connection is not open)$/
   ]
 ]
 

@@ -42,6 +42,14 @@ it.effect.each(["57014", "55P03", "26000"])("a statement whose wait for a lock w
   })
 )
 
+it.effect.each(["28000", "28P01", "3D000"])("a connection that the server refuses (%s) says that the store is away", (code) =>
+  Effect.gen(function* () {
+    const cause = Object.assign(new Error("password authentication failed"), { code })
+    const exit = yield* Effect.exit(orDefect(Effect.fail(new SqlError.SqlError({ cause }))))
+    expect(exit).toStrictEqual(Exit.die(new StoreUnavailable({ reason: "away", cause })))
+  })
+)
+
 it.scoped("messages are refused by a store that is away if the connection of their transaction is lost", () =>
   Effect.gen(function* () {
     const cause = new Error("Client has encountered a connection error and is not queryable")
