@@ -89,6 +89,34 @@ describe("the compiled code that the build kept", () => {
   })
 })
 
+it("a start collects the heap as a whole only once it answers, or takes long", async () => {
+  const flags = new URL("../dist/startFlags.js", import.meta.url).href
+  const look = (end: string) => `
+    import { constants, PerformanceObserver } from "node:perf_hooks"
+    import { setTimeout as sleep } from "node:timers/promises"
+    import { begin, end } from "${flags}"
+    let whole = 0
+    const { NODE_PERFORMANCE_GC_MAJOR } = constants
+    new PerformanceObserver((list) => {
+      whole += list.getEntries().filter(({ detail }) => detail.kind === NODE_PERFORMANCE_GC_MAJOR).length
+    }).observe({ entryTypes: ["gc"] })
+    const kept = []
+    const work = async () => {
+      for (let turn = 0; turn < 40; turn++) {
+        for (let made = 0; made < 20_000; made++) kept.push({ made })
+        await sleep(1)
+      }
+      return whole
+    }
+    begin()
+    const during = await work()
+    ${end}
+    console.log(during, (await work()) > 0)
+  `
+  const said = await Promise.all(["end()", "await sleep(2_100)"].map((end) => printed(look(end))))
+  expect(said).toStrictEqual(["0 true\n", "0 true\n"])
+})
+
 it("--version prints the version and starts nothing", async () => {
   const child = spawn(process.execPath, [program, "--version"], { cwd: directory, stdio: ["ignore", "pipe", "inherit"] })
   const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
