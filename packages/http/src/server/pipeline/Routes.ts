@@ -129,6 +129,8 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     routers.set(method, router)
     return router
   }
+  /** The routes without parameters, which a router prefers to others too. The first request after a start needs none of the routers so. */
+  const plainRoutes = new Map(routes.filter(({ path }) => !/[:*]/.test(path)).map((route) => [`${route.method} ${route.path}`, route]))
   const find = (method: string, path: string): Route | undefined => routerOf(method)?.find(method, routable(path))?.handler
   /** Whether a path has an id wherever the route of a method wants one. */
   const hasIds = (method: string, path: string): boolean => {
@@ -143,6 +145,8 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   }
   return {
     find: (method, url) => {
+      const plain = plainRoutes.get(`${method} ${url}`)
+      if (plain !== undefined) return { route: plain, url, params: {}, query: {} }
       const found = routerOf(method)?.find(method, url)
       return found === undefined ? undefined : { route: found.handler, url, params: found.params, query: found.searchParams }
     },

@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { routes } from "../../../src/contract/generated/routes.js"
 import { makeRoutes } from "../../../src/server/pipeline/Routes.js"
 
-const { allowsSlash } = makeRoutes(routes)
+const { allowsSlash, find } = makeRoutes(routes)
 const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 
 it("a path with others below it works with a slash at its end", () => {
@@ -41,4 +41,14 @@ it("a leaf has no slash at its end", () => {
     ["GET", `/api/v2/workspacebuilds/${id}/logs`]
   ].filter(([method = "", path = ""]) => allowsSlash(method, path))
   expect(found).toEqual([])
+})
+
+it("a path without parameters leads to its own endpoint, with and without a query", () => {
+  const plain = routes.filter(({ path }) => !path.includes(":"))
+  expect(plain.length).toBeGreaterThan(100)
+  for (const route of plain) {
+    const { method, path } = route
+    expect(find(method, path)).toStrictEqual({ route, url: path, params: {}, query: {} })
+    expect(find(method, `${path}?a=1`)?.route).toBe(route)
+  }
 })
