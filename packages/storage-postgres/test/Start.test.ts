@@ -34,6 +34,21 @@ describe("an empty database", () => {
   )
 })
 
+describe("a database of this version", () => {
+  it.scopedLive("is taken while another program reads it, such as one that copies it", () =>
+    Effect.gen(function* () {
+      const url = yield* databaseUrl
+      const copying = new pg.Client({ connectionString: url })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => copying.connect()),
+        () => Effect.promise(() => copying.end())
+      )
+      yield* Effect.promise(() => copying.query("BEGIN; SELECT count(*) FROM atelier_migrations"))
+      yield* Effect.timeout(Layer.build(Postgres.layer({ url, maxConnections: 1 })), "30 seconds")
+    })
+  )
+})
+
 describe("a database that cannot be used", () => {
   it.scopedLive.each([
     ["a port that is closed", (url: URL) => Object.assign(url, { port: "1" }), /connect ECONNREFUSED 127\.0\.0\.1:1$/],

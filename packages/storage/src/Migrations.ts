@@ -257,5 +257,23 @@ export const complete = Effect.flatMap(Statements, (sql) =>
   })
 )
 
+/**
+ * Whether a store has the schema of this version already, as most starts find it: on PostgreSQL, each of the ten statements of migrations that change nothing waits for its
+ * answer. A migration is recorded in its own transaction, or after it. A database without the record fails the statement.
+ */
+const isPresent = Effect.flatMap(Statements, (sql) =>
+  sql.dialect({
+    postgres: () => Effect.map(lastApplied(sql), ({ migration_id }) => migration_id === latest).pipe(Effect.orElseSucceed(() => false)),
+    sqlite: () => Effect.succeed(false)
+  })
+)
+
 /** Migrates the store. Dies if it cannot, and for a store of a newer version. */
-export const layer = running(Effect.orDie(migrate.pipe(Effect.zipRight(refuseNewer), Effect.zipRight(complete))))
+export const layer = running(
+  Effect.orDie(
+    Effect.gen(function* () {
+      if (!(yield* isPresent)) yield* Effect.zipRight(migrate, refuseNewer)
+      yield* complete
+    })
+  )
+)
