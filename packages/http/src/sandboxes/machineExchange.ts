@@ -23,7 +23,7 @@ export type Body =
       readonly most: number
     }
 
-export interface Asked {
+export interface Asked<Refusal extends Error> {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -31,6 +31,8 @@ export interface Asked {
   /** Connections that were kept, and how another one is opened. */
   readonly connections: AppConnections
   readonly connection: Pick<Kept, "agent_id" | "key" | "open">
+  /** Has a function called with why the request may not go on, which may be at once. An answer that has begun is broken off. */
+  readonly whenOver: (call: (refusal: Refusal) => void) => void
 }
 
 /** The lines of a head that say how the body ends. */
@@ -63,17 +65,18 @@ const broken = (error: Error): AgentUnreachable | UpstreamFailure =>
 
 /**
  * Sends a request, and waits for the head of its answer. The exchange ends with the scope, and its connection is kept if both are whole by then. Fails
- * with `TooLarge` for a body beyond its bound, and with `Invalid` for one that breaks off.
+ * with `TooLarge` for a body beyond its bound, with `Invalid` for one that breaks off, and with the refusal of a request that may not go on.
  */
-export const exchange = ({
+export const exchange = <Refusal extends Error>({
   body,
   connection,
   connections,
   headers,
   method,
-  path
-}: Asked): Effect.Effect<IncomingMessage, AgentUnreachable | UpstreamFailure | Invalid | TooLarge, Scope.Scope> =>
-  Effect.async<readonly [IncomingMessage, () => void], AgentUnreachable | UpstreamFailure | Invalid | TooLarge>((resume) => {
+  path,
+  whenOver
+}: Asked<Refusal>): Effect.Effect<IncomingMessage, AgentUnreachable | UpstreamFailure | Invalid | TooLarge | Refusal, Scope.Scope> =>
+  Effect.async<readonly [IncomingMessage, () => void], AgentUnreachable | UpstreamFailure | Invalid | TooLarge | Refusal>((resume) => {
     const way: Kept = {
       ...connection,
       agent: connections,
@@ -90,9 +93,22 @@ export const exchange = ({
     }
     // The listener stays: an error after the head ends the answer
     request.on("error", (error) => resume(broken(error)))
-    request.on("response", (response) => resume(Effect.succeed([response, over(response)])))
+    let answer: IncomingMessage | undefined
+    request.on("response", (response) => {
+      answer = response
+      // It may be ended before it has a reader
+      response.on("error", () => undefined)
+      resume(Effect.succeed([response, over(response)]))
+    })
     sendBody(body, request, (error) => {
       resume(error)
+      request.destroy()
+    })
+    // After all listeners: it may be over by now
+    whenOver((refusal) => {
+      // A request that is destroyed would let its answer end as if it were whole
+      if (answer !== undefined) return void answer.destroy(new Error(refusal.message))
+      resume(Effect.fail(refusal))
       request.destroy()
     })
     return Effect.sync(() => void request.destroy())
