@@ -152,7 +152,9 @@ it.scopedLive("a process ends with its time, and with the workspace", () =>
 it.scopedLive("the removal of an ended process ends those with its mark, and signals no others of its group", () =>
   Effect.gen(function* () {
     const { session, start } = yield* anAgent
-    const others = "sleep 1000 >/dev/null 2>&1 & echo $!; env -i sleep 1000 >/dev/null 2>&1 & echo $!"
+    // The second has the mark until the last of its programs runs
+    const isLast = 'until [ "$(cat /proc/$!/comm || echo sleep)" = sleep ]; do :; done 2>/dev/null'
+    const others = `sleep 1000 >/dev/null 2>&1 & echo $!; env -i sleep 1000 >/dev/null 2>&1 & echo $!; ${isLast}`
     const { id } = yield* start({ program: "sh", args: ["-c", others] })
     const { ended, outputs } = yield* open(session, id)
     yield* ended

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Either, Schema } from "effect"
 import type { WebSocket } from "ws"
-import { type Exchange, readBody, Refused, type Route, send, type Served, type SocketRoute } from "../Route.js"
+import { bodyReader, type Exchange, Refused, type Route, send, type Served, type SocketRoute } from "../Route.js"
 import { download } from "./Download.js"
 import { describe, type Entry } from "./Entry.js"
 import { at, FileError } from "./FileError.js"
@@ -30,18 +30,22 @@ const findBounds = { least: 1, most: 10_000, otherwise: 1000 }
 /** Milliseconds that a search may take. */
 const findTimes = { least: 1, most: 60_000, otherwise: 10_000 }
 
-const DirectoryBody = Schema.Struct({
-  path: Schema.String,
-  parents: Schema.optional(Schema.Boolean),
-  mode: Schema.optional(Schema.String)
-})
+const readDirectoryBody = bodyReader(
+  Schema.Struct({
+    path: Schema.String,
+    parents: Schema.optional(Schema.Boolean),
+    mode: Schema.optional(Schema.String)
+  })
+)
 
-const TransferBody = Schema.Struct({
-  from: Schema.String,
-  to: Schema.String,
-  overwrite: Schema.optional(Schema.Boolean),
-  recursive: Schema.optional(Schema.Boolean)
-})
+const readTransferBody = bodyReader(
+  Schema.Struct({
+    from: Schema.String,
+    to: Schema.String,
+    overwrite: Schema.optional(Schema.Boolean),
+    recursive: Schema.optional(Schema.Boolean)
+  })
+)
 
 interface Call {
   readonly request: IncomingMessage
@@ -54,8 +58,8 @@ interface Call {
 }
 
 /** Reads a body of JSON. */
-const bodyOf = <A, I>(call: Call, schema: Schema.Schema<A, I>): Promise<A> =>
-  Effect.runPromise(Effect.either(readBody(call.request, schema))).then((body) =>
+const bodyOf = <A>(call: Call, read: ReturnType<typeof bodyReader<A, unknown>>): Promise<A> =>
+  Effect.runPromise(Effect.either(read(call.request))).then((body) =>
     Either.getOrThrowWith(body, ({ detail = "", message, status }) => new FileError(status, `${message} ${detail}`))
   )
 
@@ -75,7 +79,7 @@ const put = async (call: Call): Promise<void> => {
 
 const makeDirectory = async (call: Call): Promise<void> => {
   const { directory, response } = call
-  const { mode: text, parents = false, path: asked } = await bodyOf(call, DirectoryBody)
+  const { mode: text, parents = false, path: asked } = await bodyOf(call, readDirectoryBody)
   const path = filePath(asked, directory)
   const mode = modeOf(text)
   send(
@@ -92,7 +96,7 @@ const transfer =
   (run: typeof move) =>
   async (call: Call): Promise<void> => {
     const { directory, response, signal } = call
-    const { from, overwrite = false, recursive = false, to } = await bodyOf(call, TransferBody)
+    const { from, overwrite = false, recursive = false, to } = await bodyOf(call, readTransferBody)
     const paths = { from: filePath(from, directory, "from"), to: filePath(to, directory, "to") }
     send(response, 200, await run({ ...paths, overwrite, recursive, signal }))
   }

@@ -1,7 +1,7 @@
 /** A process in a group of its own. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { stat } from "node:fs/promises"
-import { Deferred, Duration, Effect, Either, FiberId } from "effect"
+import { Deferred, Effect, Either, FiberId } from "effect"
 import { Refused } from "../Route.js"
 import type { Program } from "./Order.js"
 import type { Place } from "./Running.js"
@@ -19,12 +19,12 @@ export interface Child {
   readonly leader: () => number | undefined
   /** The end of the process itself. Others of its group may go on. */
   readonly ended: Deferred.Deferred<End>
-  /** No process has its output open any more. */
-  readonly closed: Deferred.Deferred<void>
+  /** The same, once the output is read, or may only come from others that the process has left behind. */
+  readonly completed: Deferred.Deferred<End>
 }
 
-/** How long the output of an ended process may stay open: others of its group that go on may write to it. */
-const outputGrace = Duration.millis(200)
+/** Milliseconds for which the output of an ended process may stay open: others of its group that go on may write to it. */
+const outputGrace = 200
 
 /** Why a program cannot be started, to the caller. */
 export const startRefusal = (error: NodeJS.ErrnoException, { directory, file, isShell }: Program): Effect.Effect<never, Refused> =>
@@ -48,7 +48,7 @@ const errorOf = (cause: unknown): NodeJS.ErrnoException => (cause instanceof Err
 export const start = (program: Program, place: Place): Effect.Effect<Child, Refused> =>
   Effect.suspend(() => {
     const ended = Deferred.unsafeMake<End>(FiberId.none)
-    const closed = Deferred.unsafeMake<void>(FiberId.none)
+    const completed = Deferred.unsafeMake<End>(FiberId.none)
     const [name, value] = place.mark
     const started = Either.try({
       try: () =>
@@ -75,13 +75,16 @@ export const start = (program: Program, place: Place): Effect.Effect<Child, Refu
     child.on("error", () => undefined)
     child.once("exit", (exit_code, signal) => {
       place.leave()
-      Deferred.unsafeDone(ended, Effect.succeed({ exit_code, signal }))
+      const end = Effect.succeed({ exit_code, signal })
+      Deferred.unsafeDone(ended, end)
+      // No effects for it: a race of two fibers takes a tenth of a short command's time in the agent
+      const complete = (): void => Deferred.unsafeDone(completed, end)
+      const grace = setTimeout(complete, outputGrace)
+      child.once("close", () => {
+        clearTimeout(grace)
+        complete()
+      })
     })
-    child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
     const leader = () => (child.exitCode === null && child.signalCode === null ? pid : undefined)
-    return Effect.succeed({ process: child, pid, leader, ended, closed })
+    return Effect.succeed({ process: child, pid, leader, ended, completed })
   }).pipe(Effect.tapError(() => Effect.sync(place.leave)))
-
-/** The end of a process, once its output is read, or may only come from others that it has left behind. */
-export const completed = ({ closed, ended }: Pick<Child, "ended" | "closed">): Effect.Effect<End> =>
-  Effect.zipLeft(Deferred.await(ended), Effect.timeoutOption(Deferred.await(closed), outputGrace))

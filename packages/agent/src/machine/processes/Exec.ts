@@ -1,10 +1,10 @@
 /** Runs a program while its caller waits. */
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
-import { Clock, Deferred, Duration, Effect, Option } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber } from "effect"
 import type { Place } from "../../environment/Place.js"
-import { limitOf, readBody, Refused, type Route, send } from "../Route.js"
-import { type Child, completed, start } from "./Child.js"
+import { bodyReader, limitOf, Refused, type Route, send } from "../Route.js"
+import { type Child, start } from "./Child.js"
 import { endGroup } from "./Group.js"
 import { Command, programOf } from "./Order.js"
 import type { Running } from "./Running.js"
@@ -15,6 +15,8 @@ const maximumOutput = 16 * 1024 * 1024
 
 /** Milliseconds that a program may take, where the server names no limit. */
 const usualTime = 3_600_000
+
+const readCommand = bodyReader(Command)
 
 interface Collected {
   readonly bytes: Buffer
@@ -47,9 +49,16 @@ const textOf = ({ bytes, isCut }: Collected, encoding: "utf8" | "base64"): strin
 /** Waits for the end of a process, and ends it when its time is over. */
 const within = (child: Child, milliseconds: number, end: Effect.Effect<void>) =>
   Effect.gen(function* () {
-    const inTime = yield* Effect.timeoutOption(Deferred.await(child.ended), Duration.millis(milliseconds))
-    if (Option.isNone(inTime)) yield* end
-    return { ...(yield* completed(child)), timed_out: Option.isNone(inTime) }
+    let timed_out = false
+    const ending = Effect.suspend(() => {
+      timed_out = child.leader() !== undefined
+      return timed_out ? end : Effect.void
+    })
+    const limit = yield* Effect.fork(Effect.delay(ending, Duration.millis(milliseconds)))
+    const completed = yield* Deferred.await(child.completed)
+    // What it has started is ended too
+    if (timed_out) yield* Fiber.join(limit)
+    return { ...completed, timed_out }
   })
 
 export const execRoute = (place: Effect.Effect<Place>, running: Running): Route => ({
@@ -57,7 +66,7 @@ export const execRoute = (place: Effect.Effect<Place>, running: Running): Route 
   path: "/exec",
   handle: ({ request, response }) =>
     Effect.gen(function* () {
-      const command = yield* readBody(request, Command)
+      const command = yield* readCommand(request)
       const longest = limitOf(request, "x-limit-command-ms", usualTime)
       const { encoding = "utf8", max_output_bytes = usualOutput, stdin = "", timeout_ms = longest } = command
       if (timeout_ms > longest) return yield* Refused.field("timeout_ms", `must be at most ${longest}`)

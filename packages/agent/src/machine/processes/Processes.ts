@@ -2,7 +2,7 @@
 import { Duration, Effect, Schema, type Scope } from "effect"
 import type { Place } from "../../environment/Place.js"
 import type { Marks } from "../../scripts/Marks.js"
-import { limitOf, readBody, Refused, type Route, send, type Served, type SocketRoute } from "../Route.js"
+import { bodyReader, limitOf, Refused, type Route, send, type Served, type SocketRoute } from "../Route.js"
 import { execRoute } from "./Exec.js"
 import { isSignal, signalGroup } from "./Group.js"
 import * as KeptProcesses from "./KeptProcesses.js"
@@ -15,6 +15,10 @@ import { serve } from "./stream.js"
 const usualWait = 30_000
 
 const Signal = Schema.Struct({ signal: Schema.String })
+
+const readOrder = bodyReader(Order)
+const readSignal = bodyReader(Signal)
+const readSize = bodyReader(TerminalSize)
 
 const hasEnded = new Refused({ status: 409, message: "The process has ended." })
 
@@ -36,7 +40,7 @@ const keptRoutes = ({ all, get, remove, start }: KeptProcesses.KeptProcesses): R
       path: "/processes",
       handle: ({ request, response }) =>
         Effect.gen(function* () {
-          const kept = yield* start(request, yield* readBody(request, Order))
+          const kept = yield* start(request, yield* readOrder(request))
           send(response, 201, kept.view)
         })
     },
@@ -68,7 +72,7 @@ const keptRoutes = ({ all, get, remove, start }: KeptProcesses.KeptProcesses): R
       path: "/processes/:process/signal",
       handle: ({ parameters, request, response }) =>
         Effect.gen(function* () {
-          const { signal } = yield* readBody(request, Signal)
+          const { signal } = yield* readSignal(request)
           if (!isSignal(signal)) return yield* Refused.field("signal", "must be the name of a signal, such as SIGTERM")
           const { pid } = yield* running(parameters["process"])
           if (!signalGroup(pid, signal)) return yield* hasEnded
@@ -80,7 +84,7 @@ const keptRoutes = ({ all, get, remove, start }: KeptProcesses.KeptProcesses): R
       path: "/processes/:process/resize",
       handle: ({ parameters, request, response }) =>
         Effect.gen(function* () {
-          const size = yield* readBody(request, TerminalSize)
+          const size = yield* readSize(request)
           const { isTerminal, resize } = yield* running(parameters["process"])
           if (!isTerminal) return yield* hasNoTerminal
           resize(size)

@@ -2,7 +2,7 @@
 import { Deferred, Effect, FiberId } from "effect"
 import { load } from "../../streams/Pseudoterminal.js"
 import { Refused } from "../Route.js"
-import { completed, type End, start } from "./Child.js"
+import { type End, start } from "./Child.js"
 import { signalOf } from "./Group.js"
 import type { Program, TerminalSize } from "./Order.js"
 import type { Channel } from "./Ring.js"
@@ -41,7 +41,7 @@ export const onPipes = (program: Program, place: Place, output: Output): Effect.
       leader: child.leader,
       isTerminal: false,
       ended: Deferred.await(child.ended),
-      completed: completed(child),
+      completed: Deferred.await(child.completed),
       pause: (isPaused) => {
         for (const readable of [stdout, stderr])
           if (isPaused) readable.pause()
