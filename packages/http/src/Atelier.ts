@@ -1,5 +1,6 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as domainServices, type Hosted, type Services as CoreServices, type Stored } from "@atelier/core"
+import { Audit } from "@atelier/core/audit"
 import { ExternalAuthClients, externalAuthProviderOf } from "@atelier/core/externalAuth"
 import {
   DeploymentConfiguration,
@@ -49,7 +50,7 @@ import {
   YamlSecrets
 } from "@atelier/node"
 import type { Client } from "@atelier/client"
-import { Cause, Context, Duration, Effect, Layer, ManagedRuntime, Redacted, Runtime } from "effect"
+import { Cause, Context, Duration, Effect, type Fiber, FiberId, Layer, ManagedRuntime, Redacted, Runtime } from "effect"
 import type { Socket } from "node:net"
 import { hostname } from "node:os"
 import { AgentProgram } from "./programs/AgentProgram.js"
@@ -66,6 +67,7 @@ import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./server/operate/RequestReferences.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import { type InProcessOptions, inProcessClients } from "./inProcessClient.js"
+import { type AtelierEvent, type EventOptions, makeHostEvents, tellBuilds } from "./assembly/hostEvents.js"
 import { admissionOf, authorityOf, dispatchersOf, hostSessionsOf, mailerOf, trialIssuerOf } from "./assembly/hostPorts.js"
 import { apart, environment } from "./assembly/environment.js"
 import { firstRequestsEnd, startBackground } from "./assembly/background.js"
@@ -152,7 +154,11 @@ const refuseUnusable = (host: Options): void => {
  */
 export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => apart(layerOf(host, Ending.make()))
 
-const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | Services, unknown> => {
+const layerOf = (
+  host: Options,
+  ending: Ending.Ending,
+  onAudit?: Audit.AuditListener["Type"]
+): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
   refuseUnusable(host)
   const presentation = presentationFor(host.compatibility)
@@ -163,7 +169,8 @@ const layerOf = (host: Options, ending: Ending.Ending): Layer.Layer<Interface | 
   const authority = authorityOf(host, options)
   const entitlements = authority?.inForce ?? host.entitlements
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
-  const values = knownWork(host.backgroundWork ?? "automatic").pipe(
+  const program = Context.add(knownWork(host.backgroundWork ?? "automatic"), Audit.AuditListener, onAudit)
+  const values = program.pipe(
     Context.add(Settings, settings),
     Context.add(Brand, settings.names),
     Context.add(Wire, presentation.wire),
@@ -292,6 +299,11 @@ export interface Atelier extends NodeListener.Listener {
    * `net.createServer(atelier.ssh).listen(2222)`.
    */
   readonly ssh: (socket: Socket) => void
+  /**
+   * Returns what happens from now on: builds that end, and entries of the audit log. It may be iterated once, and ends with `dispose`. A program that falls
+   * more than 1,000 events behind loses those that it has not read, and gets one `lost` in their place.
+   */
+  readonly events: (options?: EventOptions) => AsyncIterableIterator<AtelierEvent>
   /** Runs effects on the services, as embedding code without Effect's runtime of its own does. */
   readonly runtime: ManagedRuntime.ManagedRuntime<Interface | Services, unknown>
   /** Ends requests, sockets and background work, and closes the store. What does not end within `shutdownTimeout` is left to itself, and logged. */
@@ -305,17 +317,33 @@ const shutdownTimeoutOf = ({ drainTimeout = usualDrainTimeout, shutdownTimeout }
 /** Starts the service. Rejects with a `StartError` that names the option that the service, its store or an engine refuses. */
 export const make = async (options: Options): Promise<Atelier> => {
   const ending = Ending.make()
-  const runtime = ManagedRuntime.make(layerOf(options, ending))
+  const events = makeHostEvents()
+  const runtime = ManagedRuntime.make(layerOf(options, ending, (entry) => events.tell({ type: "audit", entry })))
+  let telling: Fiber.RuntimeFiber<void, unknown> | undefined
   let closeToOthers = (): void => undefined
   let ended: Promise<void> | undefined
   const dispose = (): Promise<void> =>
     (ended ??= Effect.runPromise(
       Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))
-    ).finally(() => closeToOthers()))
+    ).finally(() => {
+      events.end()
+      telling?.unsafeInterruptAsFork(FiberId.none)
+      closeToOthers()
+    }))
   try {
     const { clientOf, gateway, listener } = await runtime.runPromise(Interface)
     if (options.worker !== undefined) closeToOthers = await listenForOthers(options.worker, listener)
-    return { ...listener, client: ({ user }) => clientOf(user), ssh: gateway.serve, runtime, dispose }
+    return {
+      ...listener,
+      client: ({ user }) => clientOf(user),
+      ssh: gateway.serve,
+      events: (asked) => {
+        if (ended === undefined) telling ??= runtime.runFork(tellBuilds(events.tell))
+        return events.listen(asked)
+      },
+      runtime,
+      dispose
+    }
   } catch (error) {
     await dispose()
     // Not the runtime's wrapping, which has the error's words but none of its fields

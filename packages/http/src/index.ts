@@ -1,5 +1,6 @@
 export * as Atelier from "./Atelier.js"
 export * as WorkspaceProxy from "./proxy/WorkspaceProxy.js"
+export type { AtelierEvent, AuditEvent, BuildEvent, EventOptions, LostEvents } from "./assembly/hostEvents.js"
 export { Brand, type Names, namesOf } from "./wire/Brand.js"
 export type { Compatibility } from "./wire/Compatibility.js"
 export * as Authentication from "./contract/authentication.js"

@@ -4,7 +4,7 @@ import { publishRightsChange } from "../access/streams/RightsChanges.js"
 import type { EventBus } from "../platform/events/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { logChange, transaction, type Transactor } from "../platform/store/Transactor.js"
+import { logChange, tellChange, transaction, type Transactor } from "../platform/store/Transactor.js"
 import { nil, parse, type Uuid } from "../platform/texts/Uuid.js"
 import type { AuditAction, AuditDiff, AuditEntry } from "./AuditEntry.js"
 import { endedRights } from "./EndedRights.js"
@@ -71,11 +71,21 @@ const entryOf = (outcome: Outcome, diff: AuditDiff): Effect.Effect<AuditEntry, n
 /** Whether entries also go to the program's log. An application that embeds the service has a log of its own. */
 export const inLog: FiberRef.FiberRef<boolean> = FiberRef.unsafeMake(false)
 
+/** Called with each entry that this process has stored, after its commit. It must not throw. */
+export class AuditListener extends Context.Reference<AuditListener>()("@atelier/core/AuditListener", {
+  defaultValue: (): ((entry: AuditEntry) => void) | undefined => undefined
+}) {}
+
 /** A text that a log shows in its line. */
 const inLine = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\p{Cc}/gu, " ") : value)
 
 /** The change may hold texts of users, which stay in the store. */
 const tell = (entry: AuditEntry): Effect.Effect<void, never, CurrentActor> =>
+  Effect.flatMap(AuditListener, (listener) =>
+    listener === undefined ? tellLog(entry) : Effect.zipRight(tellChange(Effect.sync(() => listener(entry))), tellLog(entry))
+  )
+
+const tellLog = (entry: AuditEntry): Effect.Effect<void, never, CurrentActor> =>
   Effect.flatMap(FiberRef.get(inLog), (isTold) => {
     if (!isTold) return Effect.void
     const { additional_fields: _, diff: __, ...told } = entry

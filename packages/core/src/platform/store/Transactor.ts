@@ -75,7 +75,7 @@ export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<voi
   })
 
 /** Tells the process of a change; within a transaction, after its commit. */
-const tell = (telling: Effect.Effect<void>): Effect.Effect<void> =>
+export const tellChange = (telling: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.gen(function* () {
     const transaction = yield* FiberRef.get(current)
     if (transaction === null) yield* telling
@@ -84,7 +84,7 @@ const tell = (telling: Effect.Effect<void>): Effect.Effect<void> =>
 
 /** Logs a message about a change, in one line with its fields; within a transaction, after its commit. */
 export const logChange = (message: string, fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
-  tell(Effect.annotateLogs(Effect.logInfo(message), fields))
+  tellChange(Effect.annotateLogs(Effect.logInfo(message), fields))
 
 /** Counts a change in metrics; within a transaction, after its commit. */
-export const countChange = (series: Series): Effect.Effect<void> => tell(Effect.sync(() => series.update(1)))
+export const countChange = (series: Series): Effect.Effect<void> => tellChange(Effect.sync(() => series.update(1)))
