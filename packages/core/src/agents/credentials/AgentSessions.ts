@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Either, Encoding, Option, Redacted } from "effect"
 import { type Actor, type ActorCredential, agentActor, type CallInfo, type CommonRenewal, CurrentActor } from "../../access/actors/Actor.js"
 import * as ReadWithActor from "../../access/actors/ReadWithActor.js"
-import { rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
+import { type CommonJudgement, rightTo, type StreamRight } from "../../access/streams/StreamRights.js"
 import type { Subject } from "../../access/actors/Subject.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
 import { Cryptography, hashSecret } from "../../platform/secrets/Cryptography.js"
@@ -142,7 +142,17 @@ const make = Effect.gen(function* () {
     return Option.isSome(agent) ? agent.value : yield* unknownToken
   })
 
-  const rightToConnect = rightTo("agent", () => current)
+  /** A right to stay connected is judged right after its token was authenticated again, which has found the agent. */
+  const judgeAuthenticated: CommonJudgement = (asked) =>
+    Effect.sync(() => {
+      for (const { actor } of asked) ReadWithActor.forget(actor)
+      return () => undefined
+    })
+
+  const rightToConnect = Effect.map(
+    rightTo("agent", () => current),
+    ([right, agent]) => [right.actor.credential === undefined ? right : right.judgedBy(judgeAuthenticated, agent.agent_id), agent] as const
+  )
 
   return {
     authenticate,

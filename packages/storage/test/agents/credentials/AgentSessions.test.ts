@@ -1,7 +1,8 @@
-import { CurrentActor } from "@atelier/core/access"
-import { AgentSessions } from "@atelier/core/agents"
+import { setImmediate } from "node:timers/promises"
+import { CurrentActor, StreamRights } from "@atelier/core/access"
+import { AgentSessions, BuildResourceRepository } from "@atelier/core/agents"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Either, Redacted } from "effect"
+import { Effect, Either, Redacted, TestClock } from "effect"
 import { aBuild } from "../../../../../test/records/agentWorkspaces.js"
 import { databases } from "../../../../../test/store/databases.js"
 import { aRunningAgent, aToken } from "../runningAgent.js"
@@ -20,6 +21,28 @@ for (const [name, database] of databases) {
           expect(refused._tag).toBe("Unauthenticated")
         }
       })
+    )
+
+    it.scoped("end with their agents, which others outlive", () =>
+      Effect.gen(function* () {
+        const agents = yield* Effect.all([aRunningAgent(), aRunningAgent(), aRunningAgent()])
+        const { rightToConnect } = yield* AgentSessions
+        const { begin } = yield* StreamRights
+        const ended: Array<number> = []
+        for (const [index, { act }] of agents.entries()) {
+          const [right] = yield* act(() => rightToConnect)
+          begin(right, () => void ended.push(index))
+        }
+        const [, deleted, replaced] = agents
+        yield* (yield* BuildResourceRepository).deleteAgents(deleted.workspace.id, null)
+        yield* aBuild(replaced, { status: "succeeded" })
+        yield* TestClock.adjust("22 seconds")
+        yield* Effect.repeat(
+          Effect.promise(() => setImmediate()),
+          { until: () => ended.length === 2 }
+        )
+        expect(ended.toSorted()).toStrictEqual([1, 2])
+      }).pipe(Effect.provide(StreamRights.layer))
     )
 
     it.scoped("are renewed together, as each is alone", () =>
