@@ -33,7 +33,7 @@ const watchedWorkspaces = (count: number) =>
     const halfMinute = Effect.gen(function* () {
       yield* TestClock.adjust("15 seconds")
       yield* agents.touch(
-        made.map(({ sign }) => sign),
+        made.map(({ sign }) => ({ ...sign, isHeard: true })),
         yield* Timestamp.now
       )
       yield* TestClock.adjust("15 seconds")
