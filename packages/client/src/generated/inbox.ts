@@ -12,7 +12,8 @@ export interface ListInboxNotificationsInput {
   /** At most 1000 items. */
   readonly templates?: ReadonlyArray<string> | undefined
   readonly read_status?: "" | "all" | "read" | "unread" | undefined
-  readonly starting_before?: string | "" | undefined
+  /** A UUID. */
+  readonly starting_before?: string | undefined
 }
 
 /**

@@ -997,7 +997,8 @@ export interface Inputs {
         /** At most 1000 items. */
         readonly templates?: ReadonlyArray<string> | undefined
         readonly read_status?: "" | "all" | "read" | "unread" | undefined
-        readonly starting_before?: string | "" | undefined
+        /** A UUID. */
+        readonly starting_before?: string | undefined
       } | undefined
     }
     readonly watchInboxNotifications: {

@@ -73,10 +73,10 @@ const SpacedUuid = Schema.compose(
 
 /** An id that counts as absent when it is empty. */
 const idOrEmpty = Schema.optional(
-  Schema.transform(Schema.Union(Uuid.Uuid, Schema.Literal("")), Schema.UndefinedOr(Schema.typeSchema(Uuid.Uuid)), {
+  Schema.transform(Schema.String.annotations({ jsonSchema: { type: "string", format: "uuid" } }), Schema.UndefinedOr(Uuid.Uuid), {
     strict: true,
     decode: (id) => (id === "" ? undefined : id),
-    encode: (id) => id ?? ("" as const)
+    encode: (id) => id ?? ""
   })
 )
 
