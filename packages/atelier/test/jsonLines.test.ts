@@ -1,8 +1,8 @@
 import { Effect, Logger } from "effect"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { expect, it, vi } from "vitest"
 import { jsonLines } from "../src/jsonLines.js"
 
 it("a log of JSON has one object a line, with level and annotations", async () => {
@@ -20,4 +20,25 @@ it("a log of JSON has one object a line, with level and annotations", async () =
     { message: "one\ntwo", logLevel: "INFO", annotations: { request_id: "r1" } },
     { message: "three", logLevel: "ERROR", annotations: { request_id: "r1" } }
   ])
+})
+
+it("a log that cannot be written any more fails no work, and is written again once it can be", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "atelier-log-"))
+  const file = join(directory, "log.json")
+  const logger = jsonLines(file)
+  const complaints = vi.spyOn(process.stderr, "write").mockReturnValue(true)
+  const log = (text: string) =>
+    Effect.logInfo(text).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)), Effect.as(text), Effect.runPromise)
+  await rm(directory, { recursive: true })
+  expect([await log("one"), await log("two")]).toStrictEqual(["one", "two"])
+  expect(complaints.mock.calls).toStrictEqual([[expect.stringContaining(`The log ${JSON.stringify(file)} cannot be written`)]])
+  complaints.mockRestore()
+  await mkdir(directory)
+  await log("three")
+  expect(await readFile(file, "utf8")).toContain("three")
+  await rm(directory, { recursive: true })
+})
+
+it("a log in a directory that is missing is refused at the start, by the name of its option", () => {
+  expect(() => jsonLines(join(tmpdir(), "no-such-directory", "log.json"))).toThrow(expect.objectContaining({ option: "logJson" }))
 })
