@@ -19,6 +19,11 @@ const named: Readonly<Record<string, string>> = {
   "docker.pidsLimit": "docker-pids-limit",
   "docker.registryConfig": "docker-registry-config",
   "docker.tlsDirectory": "docker-tls-directory",
+  "kubernetes.agentUrl": "kubernetes-agent-url",
+  "kubernetes.kubeconfig": "kubernetes-kubeconfig",
+  "kubernetes.namespace": "kubernetes-namespace",
+  "kubernetes.optionsFile": "kubernetes-options-file",
+  "kubernetes.runtimeImage": "kubernetes-runtime-image",
   "email.tls.cert": "email-tls-cert-file"
 }
 

@@ -28,7 +28,8 @@ export const warningsOf = (configuration: Configuration): ReadonlyArray<string> 
   )
   const unreadable = valueOf(configuration, "additional-csp-policy").filter((entry) => policyAddition(entry) === undefined)
   return [
-    ...ineffective,
+    // A deprecated name of an option that is set counts as set too
+    ...new Set(ineffective),
     ...unreadable.map((entry) => `${nameOf("additional-csp-policy")} has no effect for "${entry}", which is no directive with sources`),
     ...(valueOf(configuration, "provisioner-daemons") < 0
       ? [`${nameOf("provisioner-daemons")} is negative: no job runs on this server`]

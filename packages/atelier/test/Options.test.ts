@@ -116,10 +116,25 @@ describe("the standalone server's options", () => {
     for (const [args, message] of refusals) expect(() => parseOptions(args, {})).toThrow(new UsageError(message))
   })
 
+  it.each(["https://dev.example.com/?next=1", "https://dev.example.com/#home", "https://user:secret@dev.example.com"])(
+    "refuse the access URL %s, which nothing can be appended to or be shown",
+    (url) => {
+      expect(() => parseOptions([`--access-url=${url}`], {})).toThrow("--access-url must have no user, query or fragment")
+    }
+  )
+
+  it("name the sender that mail needs", () => {
+    expect(() => parseOptions(["--email-smarthost", "mail.example.com:25"], {})).toThrow("--email-from: is missing: mail needs a sender")
+  })
+
+  it("are named in what an engine refuses", () => {
+    const refusal = new StartError({ option: "kubernetes.runtimeImage", reason: "is missing" })
+    expect(explained(refusal)).toBe("The server could not start: --kubernetes-runtime-image: is missing")
+  })
+
   it("that have no effect are named at the start", () => {
     expect(parsed(["--telemetry", "--pprof-address", "127.0.0.1:1"], {}).warnings).toStrictEqual([
       "--pprof-address has no effect in this product",
-      "--telemetry has no effect in this product",
       "--telemetry has no effect in this product"
     ])
     expect(parsed(["--tls-min-version", "tls13", "--tls-cert-file", "a.crt", "--provisioner-daemons", "-1"], {}).warnings).toStrictEqual([

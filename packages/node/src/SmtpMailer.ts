@@ -98,6 +98,7 @@ const hostAndPort = (smarthost: string): { readonly host: string; readonly port:
 }
 
 const sender = (from: string): { readonly name: string; readonly address: string } => {
+  if (from === "") throw new StartError({ option: "email.from", reason: "is missing: mail needs a sender" })
   const [parsed, ...others] = addressparser(from, { flatten: true })
   if (parsed === undefined || others.length > 0 || !isEmailAddress(parsed.address)) {
     throw new StartError({ option: "email.from", value: from, reason: "must be one address" })

@@ -22,4 +22,5 @@ export const shown = (url: string): string => {
 export const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^(postgres(ql)?|socket):$/.test(new URL(text).protocol)
 
 /** The form of a URL, as a refusal of another one names it. */
-export const urlForm = "a URL such as postgres://user:password@host:5432/database"
+export const urlForm =
+  "a URL such as postgres://user:password@host:5432/database, with % codes for special characters of the password, such as %23 for #"

@@ -75,6 +75,11 @@ const checks: ReadonlyArray<Check> = [
     const isWeb = url === "" || (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url) && Either.isRight(readUrl(url)))
     return ["access-url", isWeb ? undefined : "must be an http or https URL"]
   },
+  (all) => {
+    const url = valueOf(all, "access-url")
+    // Paths are appended to it, and everyone sees it
+    return ["access-url", /[?#]|^[^/]*\/\/[^/]*@/.test(url) ? "must have no user, query or fragment" : undefined]
+  },
   (all) => ["wildcard-access-url", wildcardViolation(valueOf(all, "wildcard-access-url"))],
   (all) => ["session-duration", valueOf(all, "session-duration") === 0n ? "must not be zero" : undefined],
   (all) => [
