@@ -5,7 +5,6 @@ import { failEachLoop, makeSetting } from "../src/index.js"
 
 /** Work that is due less often than every ten minutes. */
 const rare: ReadonlyArray<string> = [
-  "crypto_key_rotation",
   "failed_builds_report",
   "forget-host-keys",
   "purge-unused-oauth2-clients",
