@@ -1,10 +1,9 @@
 /** A replica: core with all its workers on one process of the world. */
-import { type Hosted, layer as services, type Services, type Stored, workers } from "@atelier/core"
+import { type Hosted, layer as services, type Services, startBackground, type Stored } from "@atelier/core"
 import { TokenOffers } from "@atelier/core/agents"
-import { DeploymentOptions, Hostname, type Options, ReplicaRepository, Replicas } from "@atelier/core/deployment"
-import { Organizations } from "@atelier/core/organizations"
+import { DeploymentOptions, Hostname, type Options, ReplicaRepository } from "@atelier/core/deployment"
 import { Locks, service, stacked, StoreClock, Timestamp, together } from "@atelier/core/platform"
-import { embeddedDaemons, JobQueueRepository, ProvisionerEngines } from "@atelier/core/provisioning"
+import { JobQueueRepository, ProvisionerEngines } from "@atelier/core/provisioning"
 import { TaskAppFailure, TaskApps } from "@atelier/core/tasks"
 import { layer as repositories, Statements } from "@atelier/storage"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Schema, Scope } from "effect"
@@ -169,15 +168,6 @@ const portsLayer = (deployment: Deployment, process: Process, options: Options) 
   return stacked(Layer.succeedContext(values), deployment.bus.layerOf(process), stored(deployment), services)
 }
 
-/** As the program does. */
-const startBackground = (name: string) =>
-  Effect.gen(function* () {
-    yield* Effect.flatMap(Replicas, ({ align }) => align)
-    yield* Effect.flatMap(Organizations, ({ ensureDefault }) => ensureDefault)
-    yield* Layer.build(embeddedDaemons({ hostname: name, version: "v0.0.0" }))
-    yield* Effect.all(workers, { discard: true })
-  })
-
 const silent = Logger.remove(Logger.defaultLogger)
 
 const loggerOf = (onLog: Deployment["onLog"], { name }: Process) =>
@@ -237,7 +227,7 @@ export const startReplica = (
       Effect.gen(function* () {
         const scope = yield* Effect.scope
         const context = yield* Effect.orDie(Layer.buildWithScope(portsLayer(deployment, process, options), scope))
-        yield* Effect.provide(startBackground(name), Context.add(context, Scope.Scope, scope))
+        yield* Effect.provide(startBackground({ hostname: name, version: "v0.0.0" }), Context.add(context, Scope.Scope, scope))
         replica.context = context
         started()
         yield* Effect.never
