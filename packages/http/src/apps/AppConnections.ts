@@ -6,8 +6,11 @@ import { Duplex } from "node:stream"
 /** Milliseconds for which an unused connection is kept. Common servers close theirs after five seconds. */
 const keptFor = 4_000
 
-/** Unused connections that are kept for the apps of an agent, which have its 256 streams in common with all else. */
-const maximumKept = 64
+/**
+ * Unused connections that are kept for an agent by apps with TLS, and as many by requests to its machine. With those of other apps (`PlainConnections`), a quarter of the
+ * agent's 256 streams is left for other uses.
+ */
+const maximumKept = 32
 
 /** The options of a request that uses a kept connection. */
 export interface Kept extends ClientRequestArgs {

@@ -28,11 +28,11 @@ const make = Effect.acquireRelease(
 )
 
 describe("unused connections to apps", () => {
-  it.scoped("are 64 of an agent, so that its other streams have room", () =>
+  it.scoped("are 32 of an agent, so that its other streams have room", () =>
     Effect.gen(function* () {
       const connections = yield* make
       const sockets = yield* opened(connections, "one", 66)
-      expect(sockets.map((socket) => connections.keepSocketAlive(socket)).filter((isKept) => isKept).length).toBe(64)
+      expect(sockets.map((socket) => connections.keepSocketAlive(socket)).filter((isKept) => isKept).length).toBe(32)
       const [other] = yield* opened(connections, "other", 1)
       expect(other && connections.keepSocketAlive(other)).toBe(true)
 
