@@ -169,8 +169,7 @@ const layerOf = (
   const authority = authorityOf(host, options)
   const entitlements = authority?.inForce ?? host.entitlements
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
-  const program = Context.add(knownWork(host.backgroundWork ?? "automatic"), Audit.AuditListener, onAudit)
-  const values = program.pipe(
+  const values = Context.make(Audit.AuditListener, onAudit).pipe(
     Context.add(Settings, settings),
     Context.add(Brand, settings.names),
     Context.add(Wire, presentation.wire),
@@ -196,7 +195,8 @@ const layerOf = (
     Context.add(LicenseAuthority, authority)
   )
   const references = stacked(
-    services(Effect.succeed(values)),
+    // A layer that is built twice makes two deployments
+    services(Effect.sync(() => Context.merge(values, knownWork(host.backgroundWork ?? "automatic")))),
     NodeProxyProbe.layer,
     NodeInstanceVerifier.layer(host.instanceAuthorities),
     NodeProfiler.layer,

@@ -85,14 +85,15 @@ export const layer = (host: Options): Layer.Layer<Services, unknown> => {
   const configuration = hostConfiguration({ ...host.options }, { brand: "Service", prefix: "SERVICE" })
   const options = optionsOf(configuration)
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
-  const values = knownWork(host.backgroundWork ?? "automatic").pipe(
+  const values = Context.empty().pipe(
     Context.add(DeploymentConfiguration, configuration),
     Context.add(DeploymentOptions, options),
     Context.add(Hostname, hostname())
   )
   return stacked(
     running(StoreClock.inForce()),
-    services(Effect.succeed(values)),
+    // A layer that is built twice makes two cores
+    services(Effect.sync(() => Context.merge(values, knownWork(host.backgroundWork ?? "automatic")))),
     host.entitlements === undefined ? together() : existing(Entitlements, host.entitlements),
     together(
       NodeArchives.layer,

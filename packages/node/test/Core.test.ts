@@ -38,6 +38,17 @@ describe.each(databases)("the core alone on %s", (_, storage) => {
   })
 })
 
+it("a layer that is built twice makes two cores, each with work of its own", async () => {
+  const layer = Core.layer({ storage: sqlite, backgroundWork: "manual" })
+  const [one, other] = [ManagedRuntime.make(layer), ManagedRuntime.make(layer)]
+  const names = Effect.flatMap(BackgroundWork, (work) => work.names)
+  const before = (await Promise.all([one.runPromise(names), other.runPromise(names)])).map(({ length }) => length)
+  await other.dispose()
+  expect([...before, (await one.runPromise(names)).length]).toStrictEqual(before.concat(before[0] ?? 0))
+  expect(before[0]).toBeGreaterThan(30)
+  await one.dispose()
+})
+
 it("two cores of one process share nothing", async () => {
   const [one, other] = ["one", "other"].map((defaultOrganizationName) =>
     ManagedRuntime.make(Core.layer({ storage: sqlite, options: { defaultOrganizationName }, backgroundWork: "manual" }))

@@ -2,7 +2,7 @@
  * The background work of one program, by name: each run of it can be asked for. A program whose work is manual runs all of it in this way, as tests that move
  * their clock do. What goes on by events alone, and by no time, goes on in such a program too.
  */
-import { type Clock, Context, Effect, type Scope } from "effect"
+import { type Clock, Context, Duration, Effect, type Scope } from "effect"
 import { acquired } from "./acquired.js"
 
 /** Whether background work runs at its times, or when the program asks for it. */
@@ -95,7 +95,9 @@ export const startSigns = <R, R2>(
     program?.isManual === true ? known(program.signs, name, sign) : start
   )
 
-/** A clock by which nothing that waits for a time goes on. */
+/** A clock by which nothing that waits for a time goes on. Work that only lets other work have its turn goes on. */
 export const standing = (clock: Clock.Clock): Clock.Clock =>
-  // Not `Effect.never`, whose interval keeps the process
-  Object.assign(Object.create(clock), { sleep: () => Effect.async<void>(() => {}) })
+  Object.assign(Object.create(clock), {
+    // Not `Effect.never`, whose interval keeps the process
+    sleep: (duration: Duration.Duration) => (Duration.toMillis(duration) === 0 ? Effect.yieldNow() : Effect.async<void>(() => {}))
+  })

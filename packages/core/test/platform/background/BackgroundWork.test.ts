@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Chunk, Context, Effect, Layer, TestClock } from "effect"
 import * as Background from "../../../src/platform/background/Background.js"
 import { BackgroundWork, knownWork, startSigns, startUnlessManual } from "../../../src/platform/background/BackgroundWork.js"
+import { nextTurn } from "../../../src/platform/background/Turns.js"
 import * as Worker from "../../../src/platform/background/Worker.js"
 import { Locks } from "../../../src/platform/store/Locks.js"
 
@@ -51,6 +52,21 @@ it.scoped("a loop of a manual program goes on by events and not by time", () =>
     yield* latch.open
     yield* TestClock.adjust(0)
     expect(counted.runs()).toBe(1)
+  }).pipe(Effect.provide(program("manual")))
+)
+
+it.scoped("a loop of a manual program lets other work have its turn, and goes on", () =>
+  Effect.gen(function* () {
+    const counted = counting()
+    const latch = yield* Effect.makeLatch(true)
+    yield* Background.repeat(
+      "loop",
+      latch.await.pipe(Effect.zipRight(latch.close), Effect.zipRight(nextTurn), Effect.zipRight(counted.run))
+    )
+    yield* TestClock.adjust(0)
+    yield* latch.open
+    yield* TestClock.adjust(0)
+    expect(counted.runs()).toBe(2)
   }).pipe(Effect.provide(program("manual")))
 )
 
