@@ -30,7 +30,7 @@ export const layer = (options: Partial<Core.Options> = {}) =>
 
 const password = Redacted.make("correct horse battery staple")
 
-/** Creates the first user, who may do everything, and returns the actor that this user is. */
+/** Creates the first user. Returns the actor of that user, an owner. */
 export const anOwner = (username: string) =>
   Effect.gen(function* () {
     const users = yield* Users

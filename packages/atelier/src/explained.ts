@@ -1,9 +1,9 @@
-/** What is wrong with options, by the names that they have here. */
+/** The words for refused options, with the names that options have in the standalone program. */
 import { optionName } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { definitions, UsageError } from "./Sources.js"
 
-/** The options whose names here do not follow from their names in the library. */
+/** Options of the standalone program whose names do not follow from those in the library. */
 const named: Readonly<Record<string, string>> = {
   "storage.filename": "database",
   "storage.url": "database",

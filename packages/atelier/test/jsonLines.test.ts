@@ -22,7 +22,7 @@ it("a log of JSON has one object a line, with level and annotations", async () =
   ])
 })
 
-it("a log that cannot be written any more fails no work, and is written again once it can be", async () => {
+it("work goes on while its log cannot be written", async () => {
   const directory = await mkdtemp(join(tmpdir(), "atelier-log-"))
   const file = join(directory, "log.json")
   const logger = jsonLines(file)
@@ -39,6 +39,6 @@ it("a log that cannot be written any more fails no work, and is written again on
   await rm(directory, { recursive: true })
 })
 
-it("a log in a directory that is missing is refused at the start, by the name of its option", () => {
+it("a start names the option of a log whose directory is missing", () => {
   expect(() => jsonLines(join(tmpdir(), "no-such-directory", "log.json"))).toThrow(expect.objectContaining({ option: "logJson" }))
 })

@@ -50,7 +50,7 @@ import {
   YamlSecrets
 } from "@atelier/node"
 import type { Client } from "@atelier/client"
-import { Cause, Context, Duration, Effect, type Fiber, FiberId, Layer, ManagedRuntime, Redacted, Runtime } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, Redacted, Runtime, Scope } from "effect"
 import type { Socket } from "node:net"
 import { hostname } from "node:os"
 import { AgentProgram } from "./programs/AgentProgram.js"
@@ -319,7 +319,8 @@ export const make = async (options: Options): Promise<Atelier> => {
   const ending = Ending.make()
   const events = makeHostEvents()
   const runtime = ManagedRuntime.make(layerOf(options, ending, (entry) => events.tell({ type: "audit", entry })))
-  let telling: Fiber.RuntimeFiber<void, unknown> | undefined
+  const telling = Effect.runSync(Scope.make())
+  let isTelling = false
   let closeToOthers = (): void => undefined
   let ended: Promise<void> | undefined
   const dispose = (): Promise<void> =>
@@ -327,7 +328,7 @@ export const make = async (options: Options): Promise<Atelier> => {
       Effect.provide(Ending.endWithin(runtime, ending, shutdownTimeoutOf(options)), environment(options))
     ).finally(() => {
       events.end()
-      telling?.unsafeInterruptAsFork(FiberId.none)
+      Effect.runFork(Scope.close(telling, Exit.void))
       closeToOthers()
     }))
   try {
@@ -338,7 +339,10 @@ export const make = async (options: Options): Promise<Atelier> => {
       client: ({ user }) => clientOf(user),
       ssh: gateway.serve,
       events: (asked) => {
-        if (ended === undefined) telling ??= runtime.runFork(tellBuilds(events.tell))
+        if (ended === undefined && !isTelling) {
+          isTelling = true
+          runtime.runFork(Scope.extend(tellBuilds(events.tell), telling))
+        }
         return events.listen(asked)
       },
       runtime,

@@ -94,7 +94,7 @@ const familyOf = async (pid) => {
 }
 
 const pin = async (pids, cores) => {
-  // A process that has ended meanwhile needs no core
+  // A process that has ended needs no core
   for (const pid of pids) await run("taskset", ["-acp", cores, String(pid)]).catch(() => undefined)
 }
 

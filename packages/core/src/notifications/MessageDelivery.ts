@@ -106,7 +106,7 @@ export const messageDelivery = ({ dispatchers, options, dispatchTimeout, reposit
       return yield* repository.renew(message.id, message.lease_id, Timestamp.plus(now, limits.leasePeriod))
     })
 
-  /** Attempts a delivery and stores its result, also where the process stops meanwhile. */
+  /** Attempts a delivery and stores its result, also if the process stops between the two. */
   const deliver = (message: LeasedMessage, lease: { readonly until: Timestamp.Timestamp }) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

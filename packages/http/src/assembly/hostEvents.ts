@@ -1,9 +1,9 @@
 /** What happens in a service, for programs without Effect. */
 import { Access, SystemActor } from "@atelier/core/access"
 import type { AuditEntry } from "@atelier/core/audit"
-import { EventBus, Events } from "@atelier/core/platform"
+import { Background, type EventBus, Events } from "@atelier/core/platform"
 import { buildEnds, WorkspaceBuilds } from "@atelier/core/workspaces"
-import { Effect, Stream } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 
 /** A build that has ended. */
 export interface BuildEvent {
@@ -45,6 +45,7 @@ const done = { done: true, value: undefined } as const
 class Listening implements AsyncIterableIterator<AtelierEvent> {
   private unread: Array<AtelierEvent> = []
   private isOver = false
+  private isAborted = false
   private wake = (): void => {}
 
   constructor(
@@ -71,7 +72,7 @@ class Listening implements AsyncIterableIterator<AtelierEvent> {
 
   async next(): Promise<IteratorResult<AtelierEvent, undefined>> {
     for (;;) {
-      this.signal?.throwIfAborted()
+      if (this.isAborted) this.signal?.throwIfAborted()
       const value = this.unread.shift()
       if (value !== undefined) return { done: false, value }
       if (this.isOver) return done
@@ -102,6 +103,7 @@ class Listening implements AsyncIterableIterator<AtelierEvent> {
   }
 
   private readonly abort = (): void => {
+    this.isAborted = true
     this.unread = []
     this.end()
   }
@@ -130,9 +132,10 @@ export const makeHostEvents = () => {
   }
 }
 
-/** Tells of the builds that end. */
-export const tellBuilds = (tell: (event: AtelierEvent) => void): Effect.Effect<void, never, EventBus | WorkspaceBuilds> =>
-  Effect.gen(function* () {
+/** Tells of the builds that end, until the scope closes. Its failure counts as a loss, after which it goes on. */
+export const tellBuilds = (tell: (event: AtelierEvent) => void): Effect.Effect<void, never, EventBus | Scope.Scope | WorkspaceBuilds> => {
+  const lost = Effect.sync(() => tell({ type: "lost" }))
+  const told = Effect.gen(function* () {
     const builds = yield* WorkspaceBuilds
     const ends = yield* Events.subscribe(buildEnds)
     const one = (id: (typeof buildEnds.schema.Type)["build_id"]) =>
@@ -141,12 +144,14 @@ export const tellBuilds = (tell: (event: AtelierEvent) => void): Effect.Effect<v
       )
     yield* Stream.runForEach(ends, (delivery) =>
       delivery._tag === "Lost"
-        ? Effect.sync(() => tell({ type: "lost" }))
+        ? lost
         : Effect.catchAllCause(one(delivery.event.build_id), (cause) =>
-            Effect.zipRight(
-              Effect.logWarning("a build's end could not be told", cause),
-              Effect.sync(() => tell({ type: "lost" }))
-            )
+            Effect.zipRight(Effect.logWarning("a build's end could not be told", cause), lost)
           )
     )
   }).pipe(Effect.scoped, Access.actingAs(SystemActor.autostart))
+  return Background.repeat(
+    "host_events",
+    Effect.onError(told, () => lost)
+  )
+}

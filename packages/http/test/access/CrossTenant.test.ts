@@ -99,7 +99,7 @@ const examplesOf = (tenant: Tenant): Readonly<Record<string, ReadonlyArray<Examp
 /** Statuses of requests that were refused for their form, before their ids were looked up. */
 const formOnly = new Set([400, 401, 413, 415, 426])
 
-/** Refuses with 403 whoever may not read others' claims, before it looks for the user. */
+/** An operation that answers 403 to callers without the right to read claims, before it looks for the user. */
 const refusedFirst = "GET /api/v2/debug/{user}/debug-link"
 
 const operationsOf = ({ paths }: typeof Description.Type): ReadonlyArray<string> =>

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { EventBus } from "@atelier/core/platform"
 import { type AtelierEvent } from "@atelier/http"
+import { Effect } from "effect"
 import { testEngines } from "../../../../test/outside/engine.js"
 import { databases } from "../../../../test/store/databases.js"
 import { startServer, type TestServer } from "../../../../test/http/server.js"
 import { aTemplate } from "../../../../test/http/templates.js"
 import { aWorkspace } from "../../../../test/http/workspaceCalls.js"
-import { makeHostEvents } from "../../src/assembly/hostEvents.js"
+import { makeHostEvents, tellBuilds } from "../../src/assembly/hostEvents.js"
 
 const numbered = (number: number): AtelierEvent => ({
   type: "build",
@@ -38,6 +40,28 @@ describe.each(databases)("what a program without Effect hears of its service on 
     })
     expect(heard.at(-1)).toMatchObject({ type: "build", workspace_id: id, build_number: 1, transition: "start", status: "running" })
     expect(await events.next()).toStrictEqual({ done: true, value: undefined })
+  })
+
+  it("go on after a failure, which counts as a loss", async () => {
+    const { listen, tell } = makeHostEvents()
+    const events = listen()
+    let attempts = 0
+    const bus = EventBus.of({
+      isShared: false,
+      publish: () => Effect.void,
+      listen: (_channel, listener) =>
+        Effect.suspend(() => {
+          attempts += 1
+          return attempts === 1 ? Effect.dieMessage("not now") : Effect.sync(() => listener({ _tag: "Lost" }))
+        })
+    })
+    const program = Effect.zipRight(
+      Effect.provideService(tellBuilds(tell), EventBus, bus),
+      Effect.promise(async () => [await events.next(), await events.next()])
+    )
+    const lost = { done: false, value: { type: "lost" } }
+    expect(await server.atelier.runtime.runPromise(Effect.scoped(program))).toStrictEqual([lost, lost])
+    expect(attempts).toBe(2)
   })
 })
 
@@ -73,4 +97,13 @@ it("a signal ends one iteration with its reason, and no other one", async () => 
   tell(numbered(1))
   expect(await other.next()).toMatchObject({ value: { build_number: 1 } })
   await expect(listen({ signal: controller.signal }).next()).rejects.toThrow("the host ends")
+})
+
+it("a signal that comes after the end of an iteration changes nothing", async () => {
+  const { listen } = makeHostEvents()
+  const controller = new AbortController()
+  const events = listen({ signal: controller.signal })
+  await events.return?.()
+  controller.abort(new Error("too late"))
+  expect(await events.next()).toStrictEqual({ done: true, value: undefined })
 })

@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { describeInterface } from "../../../../test/http/server.js"
 
 describeInterface("the inbox", (server) => {
-  it("names each id of its query that is none", async () => {
+  it("names the malformed ids of a query", async () => {
     const { token } = await server().aMember()
     const { body, status } = await server().call("GET", "/notifications/inbox?starting_before=x&templates=y", { token })
     const detail = "must be a valid UUID"

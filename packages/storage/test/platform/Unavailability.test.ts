@@ -50,7 +50,7 @@ it.effect.each(["28000", "28P01", "3D000"])("a connection that the server refuse
   })
 )
 
-it.scoped("messages are refused by a store that is away if the connection of their transaction is lost", () =>
+it.scoped("a message is refused as the store being away if its transaction loses its connection", () =>
   Effect.gen(function* () {
     const cause = new Error("Client has encountered a connection error and is not queryable")
     // The driver's transactions die if they cannot be rolled back

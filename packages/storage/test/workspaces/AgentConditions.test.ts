@@ -125,7 +125,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("finds an agent that connected before the store was migrated, from its next sign of life on", () =>
+    it.effect("finds an agent that connected before a migration after its next sign of life", () =>
       Effect.gen(function* () {
         const { agent, organization, workspace } = yield* aConnectedWorkspace()
         const sql = yield* Statements

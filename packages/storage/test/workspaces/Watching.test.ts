@@ -51,7 +51,7 @@ const until = (isReached: () => boolean): Effect.Effect<void> =>
 
 for (const [name, database] of databases) {
   layer(Workspaces.layer.pipe(Layer.provideMerge(agentServices(database))))(`watched workspaces on ${name}`, (it) => {
-    it.scoped("are told after half a minute of a change without an event, but not of signs of life of their agents", () =>
+    it.scoped("are told after half a minute only of a change that has had no event", () =>
       Effect.gen(function* () {
         const { counts, halfMinute, made } = yield* watchedWorkspaces(3)
         const { updateSettings } = yield* WorkspaceRepository

@@ -107,7 +107,11 @@ export const rightJudgement = ({ end }: Needs) => {
             const now = yield* Clock.currentTimeMillis
             for (const one of asked) settle(one.actor, one.same, refusalOf(one), now)
           }),
-          () => Effect.forEach(asked, ({ actor, same }) => judgeNext(actor)(same), { discard: true })
+          (cause) =>
+            Effect.zipRight(
+              warn(cause),
+              Effect.forEach(asked, ({ actor, same }) => judgeNext(actor)(same), { discard: true })
+            )
         )
 
       /** Puts off what is judged together with others. */

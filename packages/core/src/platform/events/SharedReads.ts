@@ -316,7 +316,7 @@ const rechecking = <K, N>(recheck: NonNullable<Changes<K, N>["recheck"]>): Effec
       const reading = Effect.timeout(Effect.disconnect(recheck(group.map(({ key }) => key))), recheckedWithin)
       const nowOf = yield* Effect.onError(reading, () => tellAll)
       for (const [index, thing] of group.entries()) {
-        // Followers of one that has changed meanwhile were told
+        // Followers of one that has changed during the read were told
         if (thing.version === versions[index]) thing.compare(nowOf(thing.key))
       }
     })

@@ -1,5 +1,5 @@
 /** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
-import { Context, Duration, Effect, Option, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Option, type Scope } from "effect"
 import type { Actor } from "../../access/actors/Actor.js"
 import type { StreamRight } from "../../access/streams/StreamRights.js"
 import { DeploymentOptions } from "../../deployment/options/DeploymentOptions.js"
@@ -7,6 +7,7 @@ import { Organizations } from "../../organizations/Organizations.js"
 import * as Background from "../../platform/background/Background.js"
 import type { Forbidden, Invalid, Unauthenticated, NotFound } from "../../platform/Errors.js"
 import { type EventBus, listen } from "../../platform/events/EventBus.js"
+import { storeUnavailable } from "../../platform/store/StoreUnavailable.js"
 import type { Transactor } from "../../platform/store/Transactor.js"
 import { Ids } from "../../platform/Ids.js"
 import { service, standingOn } from "../../platform/wiring/Standing.js"
@@ -27,7 +28,7 @@ import { ModuleArchives, type ModuleArchive } from "../files/ModuleArchives.js"
 import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import type { FileId } from "../files/File.js"
-import type { Phase } from "../engines/ProvisionerEngine.js"
+import { type Phase, ProvisionFailure } from "../engines/ProvisionerEngine.js"
 import { ProvisionerKeys } from "../keys/ProvisionerKeys.js"
 import { type DaemonWork, type RemoteJob, RemoteJobs } from "./RemoteJobs.js"
 import { noCredential, daemonCredentials } from "./DaemonCredentials.js"
@@ -122,6 +123,15 @@ export interface RemoteDaemonsService {
   readonly connect: (admitted: AdmittedDaemon) => Effect.Effect<ConnectedDaemon, never, Scope.Scope>
 }
 
+/** Ends a job that could not be handed over. It is given back unless the same would come about each time. */
+const notHandedOver = ({ fail, leave }: RemoteJob, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Cause.isDie(cause) && Option.isNone(storeUnavailable(cause))
+    ? Effect.zipRight(
+        Effect.logError("a job could not be handed to a daemon", cause),
+        fail(new ProvisionFailure({ message: "The service could not hand the job to a daemon." }))
+      )
+    : leave
+
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
   const queue = yield* JobQueueRepository
@@ -179,12 +189,12 @@ const make = Effect.gen(function* () {
         const take = Effect.flatMap(admitted.isAllowed, (isAllowed) => (isAllowed ? claim : noCredential))
 
         return {
-          /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
+          /** Waits for a job and hands it over. A job whose handing over is interrupted, or finds the store away, is given back. It fails for another defect. */
           acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
             Effect.uninterruptibleMask((restore) =>
               Effect.gen(function* () {
                 const remote = yield* remoteJobs.begin(yield* turns.next(take), admitted)
-                return yield* Effect.onError(restore(handOver(remote)), () => remote.leave)
+                return yield* Effect.onError(restore(handOver(remote)), (cause) => notHandedOver(remote, cause))
               })
             ),
 

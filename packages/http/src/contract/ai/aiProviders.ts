@@ -7,7 +7,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, boundedList, boundedText, list, needed, Path, text } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const shown = {
@@ -50,6 +50,7 @@ export const aiProviders = HttpApiGroup.make("aiProviders")
       .annotateContext(operation("List AI providers", "Returns all providers, the oldest first. Keys are masked."))
       .addSuccess(Schema.Array(Provider))
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createAiProvider", "/api/v2/ai/providers")
@@ -68,6 +69,7 @@ export const aiProviders = HttpApiGroup.make("aiProviders")
       )
       .addSuccess(Provider, { status: 201 })
       .addError(refusals("Forbidden", "Invalid", "Conflict"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getAiProvider", "/api/v2/ai/providers/:idOrName")

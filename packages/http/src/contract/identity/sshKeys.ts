@@ -8,7 +8,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, boundedText, Path, required } from "../../wire/input.js"
-import { operation } from "../annotations.js"
+import { operation, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const user = { user: Schema.String }
@@ -23,6 +23,7 @@ export const sshKeys = HttpApiGroup.make("sshKeys")
       .setPath(Path(user))
       .addSuccess(Schema.Array(SshKey))
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("addSshKey", "/api/v2/users/:user/ssh-keys")
@@ -43,6 +44,7 @@ export const sshKeys = HttpApiGroup.make("sshKeys")
       )
       .addSuccess(SshKey, { status: 201 })
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("deleteSshKey", "/api/v2/users/:user/ssh-keys/:sshkey")

@@ -7,7 +7,7 @@ import { Numbers, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, boundedText, flagParameter, IntegerFromText, Path, Query, required } from "../../wire/input.js"
-import { AlsoAnswers, Messages, operation, Streaming, TakesBytes } from "../annotations.js"
+import { AlsoAnswers, Messages, operation, Streaming, TakesBytes, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const byAgent = Path({ workspaceagent: Uuid.Uuid })
@@ -102,6 +102,7 @@ export const files = HttpApiGroup.make("files")
       .addSuccess(HttpApiSchema.Uint8Array())
       .addError(refusals(...unreached, "ExpectationMismatch"))
       .annotate(AlsoAnswers, { "206": { "application/octet-stream": bytes }, "304": {}, "416": {} })
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.head("inspectFile", "/api/v2/workspaceagents/:workspaceagent/files")
@@ -111,6 +112,7 @@ export const files = HttpApiGroup.make("files")
       .addSuccess(HttpApiSchema.Empty(200))
       .addError(refusals(...unreached, "ExpectationMismatch"))
       .annotate(AlsoAnswers, { "304": {} })
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("writeFile", "/api/v2/workspaceagents/:workspaceagent/files")
@@ -138,6 +140,7 @@ export const files = HttpApiGroup.make("files")
       .addSuccess(FileEntry, { status: 200 })
       .addError(refusals(...unreached, "ExpectationMismatch"))
       .annotate(TakesBytes, ["application/octet-stream"])
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("deleteFile", "/api/v2/workspaceagents/:workspaceagent/files")
@@ -151,6 +154,7 @@ export const files = HttpApiGroup.make("files")
       .setUrlParams(Query({ path, recursive: flagParameter }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals(...unreached, "ExpectationMismatch"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("describeFile", "/api/v2/workspaceagents/:workspaceagent/files/stat")

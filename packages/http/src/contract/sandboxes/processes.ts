@@ -7,7 +7,7 @@ import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../../wire/errors.js"
 import { Body, boundedList, boundedMap, boundedText, IntegerFromText, Path, Query, required } from "../../wire/input.js"
-import { BodyLimit, operation, Streaming } from "../annotations.js"
+import { BodyLimit, operation, Streaming, TrailingSlash } from "../annotations.js"
 import { Authenticated } from "../authentication.js"
 
 const byAgent = Path({ workspaceagent: Uuid.Uuid })
@@ -129,6 +129,7 @@ export const processes = HttpApiGroup.make("processes")
       )
       .addSuccess(Process, { status: 201 })
       .addError(refusals(...unreached))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("listProcesses", "/api/v2/workspaceagents/:workspaceagent/processes")
@@ -138,6 +139,7 @@ export const processes = HttpApiGroup.make("processes")
       .setPath(byAgent)
       .addSuccess(Schema.Struct({ processes: Schema.Array(Process) }).annotations({ identifier: "ProcessList" }))
       .addError(refusals(...unreached))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getProcess", "/api/v2/workspaceagents/:workspaceagent/processes/:process")
@@ -145,6 +147,7 @@ export const processes = HttpApiGroup.make("processes")
       .setPath(ofProcess)
       .addSuccess(Process)
       .addError(refusals(...unreached))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("waitForProcess", "/api/v2/workspaceagents/:workspaceagent/processes/:process/wait")
@@ -186,6 +189,7 @@ export const processes = HttpApiGroup.make("processes")
       .setPath(ofProcess)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals(...unreached))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("openProcess", "/api/v2/workspaceagents/:workspaceagent/processes/:process/stream")

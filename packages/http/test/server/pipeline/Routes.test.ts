@@ -5,7 +5,7 @@ import { makeRoutes } from "../../../src/server/pipeline/Routes.js"
 const { allowsSlash, find } = makeRoutes(routes)
 const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 
-it("a path with others below it works with a slash at its end", () => {
+it("a path of a collection or with others below it works with a slash at its end", () => {
   const refused = [
     ["GET", "/api/v2/notifications/inbox"],
     ["PUT", "/api/v2/users/me/notifications/preferences"],
@@ -24,7 +24,11 @@ it("a path with others below it works with a slash at its end", () => {
     ["POST", "/api/v2/tasks/me"],
     ["GET", "/api/v2/tasks/me/one"],
     ["DELETE", "/api/v2/users/me/secrets/one"],
-    ["POST", "/api/v2/oauth2-provider/apps"]
+    ["POST", "/api/v2/oauth2-provider/apps"],
+    ["GET", "/api/v2/ai/providers"],
+    ["POST", "/api/v2/users/me/ssh-keys"],
+    ["PUT", `/api/v2/workspaceagents/${id}/files`],
+    ["DELETE", `/api/v2/workspaceagents/${id}/processes/one`]
   ].filter(([method = "", path = ""]) => !allowsSlash(method, path))
   expect(refused).toEqual([])
 })

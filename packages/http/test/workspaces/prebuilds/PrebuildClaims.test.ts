@@ -167,7 +167,7 @@ describeAgentsOn(
       expect(text).toContain("serviced_prebuilds_reconciliation_duration_seconds_count ")
     })
 
-    it("stay in the pool when the user whom one is claimed for is deleted meanwhile", async () => {
+    it("stay in the pool if the user of a claim is deleted during the claim", async () => {
       await pause(false)
       await fullPool()
       await pause(true)

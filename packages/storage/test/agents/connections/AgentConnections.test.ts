@@ -176,7 +176,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.scoped("make the agent connected although the last one ended later by a clock that was set back since", () =>
+    it.scoped("make the agent connected after a clock was set back", () =>
       Effect.gen(function* () {
         const sql = yield* Statements
         const { act, fiber, id } = yield* monitored(Effect.void)
