@@ -260,7 +260,7 @@ export interface GetExternalAgentCredentialsInput {
 }
 
 /**
- * Get an external agent's credentials. Returns the token of an agent that runs outside the template's machines, and a shell command that starts it.
+ * Get an external agent's credentials. Returns the token of an agent that runs outside the template's machines, and a shell command that starts it. A scoped token needs the scope `workspace:ssh`.
  *
  * `GET /api/v2/workspaces/{workspace}/external-agent/{agent}/credentials`
  *

@@ -44,8 +44,8 @@ describeServer(
   (server) => {
     const aStarted = async (...resources: ReadonlyArray<ReturnType<typeof external>>) =>
       aWorkspace(server(), await aTemplate(server(), { has_external_agent: true, started: resources }), server().owner())
-    const credentials = (id: string, name: string) =>
-      server().call("GET", `/workspaces/${id}/external-agent/${name}/credentials`, { token: server().owner().token })
+    const credentials = (id: string, name: string, { token } = server().owner()) =>
+      server().call("GET", `/workspaces/${id}/external-agent/${name}/credentials`, { token })
 
     it("is shown a token by which it connects", async () => {
       const workspace = await aStarted(external("far"))
@@ -55,6 +55,20 @@ describeServer(
       expect((await server().call("GET", "/workspaceagents/me/gitsshkey", { headers: { "Service-Session-Token": token } })).status).toBe(
         200
       )
+    })
+
+    it("is not shown to a token that may only read the workspace", async () => {
+      const workspace = await aStarted(external("far"))
+      const shownWith = async (...scopes: ReadonlyArray<string>) => {
+        const { token } = server().owner()
+        const { body } = await server().call("POST", "/users/me/keys/tokens", { token, body: { scopes } })
+        const { key } = Schema.decodeUnknownSync(Schema.Struct({ key: Schema.String }))(body)
+        return credentials(workspace.id, "far", { ...server().owner(), token: key })
+      }
+      const refused = await shownWith("workspace:read")
+      expect(refused.status).toBe(403)
+      expect(refused.body).toMatchObject({ message: "The token needs the scope workspace:ssh." })
+      expect((await shownWith("workspace:read", "workspace:ssh")).status).toBe(200)
     })
 
     it("has a token that is stored encrypted until the next build ends", async () => {

@@ -6,6 +6,7 @@ import { type Entitled, rightTo } from "../../access/streams/StreamRights.js"
 import { roleNames } from "../../access/actors/Subject.js"
 import { AgentTokens, type ExternalAgent } from "../../agents/credentials/AgentTokens.js"
 import { requireFeature } from "../../deployment/licenses/Entitlements.js"
+import { excess } from "../../identity/sessions/Delegation.js"
 import { ownerRole } from "../../identity/users/User.js"
 import { Forbidden, Invalid, NotFound, type Conflict, type ExpectationMismatch } from "../../platform/Errors.js"
 import type { Page } from "../../platform/lists/Pagination.js"
@@ -39,6 +40,9 @@ export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
 const noBuild = new NotFound({ resource: "workspace_build" })
 const noAgent = new NotFound({ resource: "workspace_agent" })
 
+/** What a credential needs to be told of another one that leads into a workspace. */
+const scopeInto = "workspace:ssh"
+
 /** The methods of {@link WorkspaceBuilds}. */
 export interface WorkspaceBuildsService {
   /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. workspaces.md §4.3. */
@@ -67,7 +71,7 @@ export interface WorkspaceBuildsService {
 
   /**
    * Returns what an external agent of a workspace's latest build is started with. Fails with `Forbidden` if external agents are not
-   * licensed, and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
+   * licensed, or the actor's credential is not enough to work in a workspace; and with `NotFound` if the actor may not read the workspace, or its latest build has no external agent of exactly this name.
    * workspaces.md §3.8.
    */
   readonly externalAgent: (id: WorkspaceId, name: string) => Effect.Effect<ExternalAgent, Forbidden | NotFound, CurrentActor>
@@ -174,6 +178,8 @@ const make = Effect.gen(function* () {
       yield* requireFeature("workspace_external_agent")
       const { latest_build } = yield* readable(id)
       yield* Access.refuseApps
+      const { subject } = yield* CurrentActor
+      if (excess(subject, [scopeInto], []).length > 0) return yield* new Forbidden({ message: `The token needs the scope ${scopeInto}.` })
       if (latest_build.has_external_agent !== true) return yield* noAgent
       const agent = yield* tokens.external(latest_build.job_id, name)
       return Option.isSome(agent) ? agent.value : yield* noAgent

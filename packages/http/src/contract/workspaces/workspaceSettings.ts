@@ -195,7 +195,7 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
       .annotateContext(
         operation(
           "Get an external agent's credentials",
-          "Returns the token of an agent that runs outside the template's machines, and a shell command that starts it."
+          "Returns the token of an agent that runs outside the template's machines, and a shell command that starts it. A scoped token needs the scope `workspace:ssh`."
         )
       )
       .setPath(Path({ workspace: Uuid.Uuid, agent: Schema.String }))
