@@ -1,6 +1,7 @@
 // The standalone server on PostgreSQL by one worker and by two: requests, and the processor time that one takes of all processes of the server. On Linux with two
 // cores or more, each side has as many of them as workers, and shares them with all else: with the load, the database, agents and apps. So each worker has as
 // much of all of them, and two workers answer twice as much as one if they cost nothing beside each other. A bare cluster of Node's is measured as a frame.
+// PostgreSQL's processor time for a request says how many cores a machine needs for it beside the workers'.
 import { builds, createClient, logins, users } from "@atelier/client"
 import { execFile, fork } from "node:child_process"
 import { once } from "node:events"
@@ -93,6 +94,13 @@ const familyOf = async (pid) => {
   return family
 }
 
+/** The processes of PostgreSQL that this program has started. */
+const postgresProcesses = async () => {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,comm="])
+  const named = new Set(stdout.split("\n").flatMap((line) => (line.endsWith(" postgres") ? [Number.parseInt(line, 10)] : [])))
+  return (await familyOf(process.pid)).filter((pid) => named.has(pid))
+}
+
 const pin = async (pids, cores) => {
   // A process that has ended needs no core
   for (const pid of pids) await run("taskset", ["-acp", cores, String(pid)]).catch(() => undefined)
@@ -103,11 +111,13 @@ const hasTaskset = () =>
     .then(() => true)
     .catch(() => false)
 
-/** Milliseconds of processor time that each of some processes has taken, on Linux. */
+/** Milliseconds of processor time that each of some processes has taken, on Linux. Undefined for one that has ended. */
 const processorTime = (pids) =>
   Promise.all(
     pids.map(async (pid) => {
-      const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ")
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined)
+      if (stat === undefined) return
+      const fields = stat.split(") ")[1].split(" ")
       // In hundredths of a second
       return (Number(fields[11]) + Number(fields[12])) * 10
     })
@@ -115,10 +125,11 @@ const processorTime = (pids) =>
 
 /** A turn of one kind of request: its rate, and the processor time of the server's processes for each. */
 const measured = async ({ count, pids, port, requests }, kind, seconds) => {
-  const before = await processorTime(pids)
+  const all = [...pids, ...(await postgresProcesses())]
+  const before = await processorTime(all)
   const { latencies, perSecond } = await load({ port, request: requests[kind], seconds, warmup: 0, connections: connections * count })
-  const taken = (await processorTime(pids)).map((time, at) => time - before[at])
-  return { perSecond, each: sum(taken) / latencies.length, first: taken[0] / latencies.length }
+  const taken = (await processorTime(all)).map((time = 0, at) => (time - Math.min(time, before[at] ?? 0)) / latencies.length)
+  return { perSecond, each: sum(taken.slice(0, pids.length)), first: taken[0], postgres: sum(taken.slice(pids.length)) }
 }
 
 /** Measures one kind of request in turns, and answers a median of each side's. */
@@ -172,12 +183,12 @@ export const workers = {
     both("GET /users/me", medians.caller, ["one worker", "two workers"], target)
     both("a small page of an app", medians.app, ["one worker", "two workers"], target)
     both("a bare query", medians.query, ["one process", "two processes"])
-    const [, first] = medians.caller("first")
-    report.add({
-      database: database.name,
-      figure: "of two workers' GET /users/me, of the process that was started",
-      value: first,
-      unit: "ms"
-    })
+    for (const [figure, of] of [
+      ["of the process that was started", "first"],
+      ["of PostgreSQL", "postgres"]
+    ]) {
+      const [, value] = medians.caller(of)
+      report.add({ database: database.name, figure: `of two workers' GET /users/me, ${figure}`, value, unit: "ms" })
+    }
   }
 }
