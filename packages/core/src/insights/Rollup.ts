@@ -1,41 +1,12 @@
-import { type Cause, Duration, Effect, Option, Schema, Stream } from "effect"
-import { DeploymentValues } from "../deployment/DeploymentValues.js"
+import { Duration, Effect, Option, Stream } from "effect"
 import * as Background from "../platform/background/Background.js"
 import * as Timestamp from "../platform/time/Timestamp.js"
-import { storeUnavailable } from "../platform/store/StoreUnavailable.js"
 import { transaction } from "../platform/store/Transactor.js"
 import { InsightsRepository } from "./InsightsRepository.js"
+import { missedHours } from "./MissedUsage.js"
 import { Bucket, bucketMillis, bucketOf } from "./UsageRollup.js"
 
 const hour = 3_600_000
-
-/** Where the beginnings of the half hours are kept that could not be computed, in milliseconds since 1970. */
-const missedKey = "template_usage_missed"
-
-/** Milliseconds after which a half hour that could not be computed is given up. */
-const givenUpAfter = 7 * 24 * hour
-
-const Missed = Schema.parseJson(Schema.Array(Schema.Int))
-
-/** The half hours that runs could not compute. One run at a time reads and writes them, under the worker's lock. */
-const missedHours = Effect.fn(function* (now: number) {
-  const values = yield* DeploymentValues
-  const stored = Option.flatMap(yield* values.get(missedKey), Schema.decodeOption(Missed))
-  const missed = new Set(Option.getOrElse(stored, (): ReadonlyArray<number> => []).filter((start) => start > now - givenUpAfter))
-  const store = Effect.suspend(() => values.put(missedKey, Schema.encodeSync(Missed)([...missed])))
-  return {
-    before: (first: number) => [...missed].filter((start) => start < first),
-    computed: (start: number) => (missed.delete(start) ? store : Effect.void),
-    /** Before a later half hour is stored, from which the next run would begin. A store that is away ends the run. */
-    failed: (start: number, cause: Cause.Cause<unknown>) =>
-      Option.isSome(storeUnavailable(cause)) || missed.has(start) || start <= now - givenUpAfter
-        ? Effect.void
-        : Effect.zipRight(
-            Effect.sync(() => missed.add(start)),
-            store
-          )
-  }
-})
 
 /** The beginnings of the buckets between two instants. */
 function* bucketsFrom(first: number, last: number): Generator<number> {

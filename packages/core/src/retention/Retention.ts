@@ -6,6 +6,7 @@ import { SystemActor } from "../access/actors/SystemActor.js"
 import { DeploymentOptions } from "../deployment/options/DeploymentOptions.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { InsightsRepository } from "../insights/InsightsRepository.js"
+import { oldestMissed } from "../insights/MissedUsage.js"
 import { NotificationRepository } from "../notifications/NotificationRepository.js"
 import { untilNotFull } from "../platform/background/Batches.js"
 import * as Measure from "../platform/Measure.js"
@@ -52,19 +53,26 @@ const rulesAt = (now: Timestamp.Timestamp) =>
     const repository = yield* RetentionRepository
     const keys = yield* ApiKeyRepository
     const messages = yield* NotificationRepository
+    // Before the half hours that are missing: a run of the roll-up notes one before it stores the usage of a later one
     const newestUsage = yield* (yield* InsightsRepository).newestUsage
+    const missed = yield* oldestMissed
 
     const ago = (kept: Duration.Duration) => Timestamp.minus(now, kept)
     /** For options: zero keeps rows for ever. */
     const optional = (kept: Duration.Duration) => (Duration.equals(kept, Duration.zero) ? undefined : ago(kept))
     const later = (one: Timestamp.Timestamp, other: Timestamp.Timestamp) => (one > other ? one : other)
+    const earlier = (one: Timestamp.Timestamp, other: Timestamp.Timestamp) => (one < other ? one : other)
     /** The spend of this month counts against limits, whatever the option says. */
     const month = Timestamp.fromMillis(Date.parse(`${now.slice(0, 7)}-01T00:00:00Z`))
     const spendBefore = optional(options.aiGatewayRetention)
-    const reportsBefore = Option.match(newestUsage, {
+    const reportsUsed = Option.match(newestUsage, {
       onNone: () => ago(reportsKept),
       onSome: (usage) => later(ago(reportsKept), Timestamp.minus(usage, reportsKeptAfterUsage))
     })
+    const reportsBefore = earlier(
+      reportsUsed,
+      Option.getOrElse(missed, () => reportsUsed)
+    )
 
     return [
       { name: "api_keys", object: "api_key", before: optional(options.apiKeysRetention), delete: keys.deleteExpired },

@@ -1,4 +1,4 @@
-import { DeploymentOptions, type Options } from "@atelier/core/deployment"
+import { DeploymentOptions, DeploymentValues, type Options } from "@atelier/core/deployment"
 import { Ids, Timestamp, Uuid, Worker } from "@atelier/core/platform"
 import { batchSize, retentionWorker } from "@atelier/core/retention"
 import { expect, layer } from "@effect/vitest"
@@ -170,6 +170,28 @@ for (const [name, database] of databases) {
         yield* purged()
         expect(yield* reportsLeft).toStrictEqual([ago("46 hours")])
         expect(yield* left("template_usage_stats", "usage_mins")).toHaveLength(1)
+      })
+    )
+
+    it.scoped("of agents' reports stay while the usage of their half hour could not be computed", () =>
+      Effect.gen(function* () {
+        const sql = yield* Statements
+        yield* sql`DELETE FROM workspace_agent_stats`
+        yield* sql`DELETE FROM template_usage_stats`
+        const ages = ["130 hours", "95 hours", "50 hours"] as const
+        for (const age of ages) yield* agentReport(ago(age))
+        const id = yield* fresh
+        yield* storeRow("template_usage_stats", { start_time: ago("2 hours"), template_id: id, user_id: id })
+        const values = yield* DeploymentValues
+        yield* values.put(
+          "template_usage_missed",
+          JSON.stringify([Timestamp.toMillis(ago("95 hours")), Timestamp.toMillis(ago("60 hours"))])
+        )
+        yield* purged()
+        expect(yield* reportsLeft).toStrictEqual(ages.slice(1).map((age) => ago(age)))
+        yield* values.put("template_usage_missed", "[]")
+        yield* purged()
+        expect(yield* reportsLeft).toStrictEqual([])
       })
     )
 
