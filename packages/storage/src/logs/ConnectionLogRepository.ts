@@ -114,10 +114,11 @@ export const layer = service(
       upsert: (entries) => run(insertAll(sql, "connection_logs", entries.map(stored), merge)),
       endAbandoned: ({ limit, now, own, reason, since }) =>
         touched(
+          // The condition stands outside too: PostgreSQL judges it again for a row that it has waited for
           sql`UPDATE connection_logs SET disconnect_reason = ${reason}, disconnect_time =
             (SELECT CASE WHEN e.at < connection_logs.connect_time THEN connection_logs.connect_time ELSE e.at END
               FROM (SELECT coalesce((SELECT r.updated_at FROM replicas r WHERE r.id = connection_logs.replica_id), ${now}) AS at) e)
-            WHERE id IN (SELECT c.id FROM connection_logs c WHERE c.replica_id <> ${own} AND c.disconnect_time IS NULL
+            WHERE disconnect_time IS NULL AND id IN (SELECT c.id FROM connection_logs c WHERE c.replica_id <> ${own} AND c.disconnect_time IS NULL
               AND c.connect_time < ${since} AND NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = c.replica_id AND r.updated_at >= ${since}) LIMIT ${limit})
             RETURNING 1`
         ),

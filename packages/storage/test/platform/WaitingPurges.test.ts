@@ -1,14 +1,17 @@
 /** Purges that wait for a row of another's transaction: the row may be in use once that has ended. */
 import { ApiKeyRepository, UserRepository } from "@atelier/core/identity"
+import { ConnectionLogRepository } from "@atelier/core/logs"
 import { OAuth2AppRepository } from "@atelier/core/oauth2"
-import { Timestamp, Transactor } from "@atelier/core/platform"
+import { Ids, Timestamp, Transactor } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
+import { aWorkspace } from "../../../../test/records/agentWorkspaces.js"
 import { aUser } from "../../../../test/records/builders.js"
 import { aStoredKey } from "../../../../test/records/keys.js"
 import { aStoredApp } from "../../../../test/records/oauth2Apps.js"
 import { postgres } from "../../../../test/store/databases.js"
 import { untilLockWaiters } from "../../../../test/store/lockWaiters.js"
+import { storeRow } from "../../../../test/store/schema.js"
 import { runtime } from "../../../../test/store/services.js"
 import { Statements } from "../../src/platform/Statements.js"
 
@@ -26,6 +29,8 @@ const committedWhileWaiting = <R, S>(change: Effect.Effect<unknown, unknown, R>,
     yield* Fiber.join(changed)
     return yield* Fiber.join(purged)
   })
+
+const fresh = Effect.flatMap(Ids, ({ next }) => next)
 
 const aRegisteredApp = aStoredApp({ dynamically_registered: true })
 
@@ -53,6 +58,32 @@ layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("a purge on
       const prolong = sql`UPDATE api_keys SET expires_at = ${Timestamp.plus(now, "1 day")} WHERE id = ${id}`
       expect(yield* committedWhileWaiting(prolong, keys.deleteExpired(now, 10))).toBe(0)
       expect(yield* keys.byId(id)).toMatchObject({ _tag: "Some" })
+    })
+  )
+
+  it.effect("leaves a connection its own end, which is stored while the end of its process waits", () =>
+    Effect.gen(function* () {
+      const sql = yield* Statements
+      const logs = yield* ConnectionLogRepository
+      const [own, crashed, id] = [yield* fresh, yield* fresh, yield* fresh]
+      const now = yield* Timestamp.now
+      const since = Timestamp.minus(now, "5 minutes")
+      const { organization, owner, workspace } = yield* aWorkspace()
+      yield* storeRow("connection_logs", {
+        id,
+        connection_id: id,
+        replica_id: crashed,
+        connect_time: Timestamp.minus(now, "1 hour"),
+        organization_id: organization.id,
+        workspace_id: workspace.id,
+        workspace_owner_id: owner.id,
+        agent_name: "main",
+        type: "ssh"
+      })
+      const end = sql`UPDATE connection_logs SET disconnect_time = ${since}, disconnect_reason = 'left' WHERE id = ${id}`
+      const ending = logs.endAbandoned({ own, since, now, reason: "gone", limit: 10 })
+      expect(yield* committedWhileWaiting(end, ending)).toBe(0)
+      expect(yield* sql`SELECT disconnect_reason FROM connection_logs WHERE id = ${id}`).toStrictEqual([{ disconnect_reason: "left" }])
     })
   )
 })
