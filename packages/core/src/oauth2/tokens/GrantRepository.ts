@@ -38,7 +38,7 @@ export class GrantRepository extends Context.Tag("@atelier/core/GrantRepository"
       },
       at: Timestamp
     ) => Effect.Effect<boolean>
-    /** Ends everything that a user gave an app. */
+    /** Ends everything that a user gave an app, also permissions of devices that have not come for their tokens yet. */
     readonly deleteOfUser: (appId: Uuid, userId: Uuid) => Effect.Effect<void>
     /** Deletes the oldest grants that a user gave an app, beyond a number of them. */
     readonly deleteBeyond: (appId: Uuid, userId: Uuid, kept: number) => Effect.Effect<void>

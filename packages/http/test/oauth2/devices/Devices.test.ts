@@ -101,6 +101,21 @@ describeServer("a device without a browser", (server) => {
     expect(refusal(await poll(server(), client, device_code))).toStrictEqual([400, "invalid_grant"])
   })
 
+  it("loses a permission whose user disconnects the app before it is used", async () => {
+    const client = await aClient(server())
+    const [member, other] = [await server().aMember(), await server().aMember()]
+    const devices = [await begin(server(), client), await begin(server(), client)]
+    for (const [index, person] of [member, other].entries()) {
+      const send = await atThePage(server(), person)
+      await send({ user_code: devices[index]?.user_code ?? "", decision: "allow" })
+    }
+    const path = `//oauth2/tokens?client_id=${client.client_id}`
+    expect((await server().call("DELETE", path, { token: member.token })).status).toBe(204)
+    const polls = await Promise.all(devices.map(({ device_code }) => poll(server(), client, device_code)))
+    expect(polls.map(({ status }) => status)).toStrictEqual([400, 200])
+    expect(polls[0] === undefined ? [] : refusal(polls[0])).toStrictEqual([400, "invalid_grant"])
+  })
+
   it("is connected by a user's own form alone", async () => {
     const client = await aClient(server())
     const { user_code } = await begin(server(), client)

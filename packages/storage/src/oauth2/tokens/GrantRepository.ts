@@ -102,7 +102,12 @@ export const layer = service(
           )
           return true
         }),
-      deleteOfUser: (appId, userId) => run(sql`DELETE FROM oauth2_grants WHERE app_id = ${appId} AND user_id = ${userId}`),
+      deleteOfUser: (appId, userId) =>
+        Effect.gen(function* () {
+          yield* run(sql`DELETE FROM oauth2_grants WHERE app_id = ${appId} AND user_id = ${userId}`)
+          // The user has answered these devices, which have not come for their tokens yet
+          yield* run(sql`DELETE FROM oauth2_device_codes WHERE app_id = ${appId} AND user_id = ${userId}`)
+        }),
       deleteBeyond: (appId, userId, kept) =>
         run(
           sql`DELETE FROM oauth2_grants WHERE app_id = ${appId} AND user_id = ${userId} AND id NOT IN (
