@@ -21,7 +21,8 @@ export const AgentHealth = Schema.Struct({
 }).annotations({ identifier: "WorkspaceAgentHealth" })
 export interface AgentHealth extends Schema.Schema.Type<typeof AgentHealth> {}
 
-type Connections = Pick<
+/** What the status of an agent is computed from. */
+export type AgentConnectionTimes = Pick<
   WorkspaceAgent,
   "created_at" | "first_connected_at" | "last_connected_at" | "disconnected_at" | "connection_timeout_seconds"
 >
@@ -32,7 +33,7 @@ export const inactivityTimeout = (updateInterval: Duration.Duration): Duration.D
 
 /** The status at an instant, and since when the agent is disconnected. */
 export const statusAt = (
-  agent: Connections,
+  agent: AgentConnectionTimes,
   now: Timestamp,
   inactive: Duration.Duration
 ): { readonly status: AgentStatus; readonly disconnected_at: Timestamp | null } => {

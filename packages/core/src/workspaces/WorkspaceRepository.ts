@@ -1,6 +1,6 @@
 import { Context, type Duration, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/decisions/AccessPredicate.js"
-import type { AgentStatus } from "../agents/AgentStatus.js"
+import type { AgentConnectionTimes, AgentStatus } from "../agents/AgentStatus.js"
 import type { AppStatus } from "../agents/apps/WorkspaceApp.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/time/Timestamp.js"
@@ -102,6 +102,18 @@ export interface WorkspacePage {
   readonly workspaces: ReadonlyArray<WorkspaceDetails>
 }
 
+/** What a view of a workspace is made of, to be compared. */
+export interface WorkspaceState {
+  readonly id: WorkspaceId
+  /**
+   * All that is stored of the workspace, its latest build, and what that has made, but for when its agents were last heard of. Equal texts stand for equal content. Null while
+   * the build's job waits: what is shown of it depends on other jobs.
+   */
+  readonly state: string | null
+  /** The times of its agents' connections. */
+  readonly agents: ReadonlyArray<AgentConnectionTimes>
+}
+
 export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRepository")<
   WorkspaceRepository,
   {
@@ -113,6 +125,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly details: (id: WorkspaceId) => Effect.Effect<Option.Option<WorkspaceDetails>>
     /** As `details`, of many, in no order. */
     readonly detailsOf: (ids: ReadonlyArray<WorkspaceId>) => Effect.Effect<ReadonlyArray<WorkspaceDetails>>
+    /** The states of many, in no order. */
+    readonly statesOf: (ids: ReadonlyArray<WorkspaceId>) => Effect.Effect<ReadonlyArray<WorkspaceState>>
     /** By name without regard to case: the live one, or else the one created last of those deleted, if they are asked for. */
     readonly idByName: (ownerId: Uuid, name: string, includeDeleted: boolean) => Effect.Effect<Option.Option<WorkspaceId>>
     /**

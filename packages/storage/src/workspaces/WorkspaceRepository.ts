@@ -21,6 +21,7 @@ import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails a
 import { firstSlices, laterSlices, type Slices, type Total, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 import { type Fragment, Statements } from "../platform/Statements.js"
 import { type Selected, wideRows } from "../platform/WideRows.js"
+import { workspaceStates } from "./WorkspaceStates.js"
 import { workspaceTimes } from "./WorkspaceTimes.js"
 
 /** The newest status of the workspace; a null id means that it has no status. */
@@ -181,7 +182,8 @@ export const layer = service(
     const sql = yield* Statements
     const { boolean: bool } = dialectOf(sql)
     const selected = sql.literal(workspaces.list)
-    const { list, remembering } = wideRows(sql, [workspaceId, ...detailColumns(sql)])
+    const columns = detailColumns(sql)
+    const { list, remembering } = wideRows(sql, [workspaceId, ...columns])
     const details = sql.literal(list)
     const read = remembering(keptDetails, readDetails)
     const joined = sql.literal(detailJoins)
@@ -195,6 +197,7 @@ export const layer = service(
 
     return WorkspaceRepository.of({
       ...workspaceTimes(sql),
+      ...workspaceStates(sql, columns, joined),
       byId: (id) => first(workspaces.read, byId(id)),
       byIds: (ids) => all(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE ${among(sql, sql`w.id`, ids)}`),
       details: (id) => first(read, sql`SELECT ${details} FROM workspaces w ${joined} WHERE w.id = ${id}`),

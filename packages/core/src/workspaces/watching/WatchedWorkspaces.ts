@@ -4,11 +4,16 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/actors/Actor.js"
 import { permits } from "../../access/decisions/Decision.js"
 import { type CommonJudgement, rightTo } from "../../access/streams/StreamRights.js"
+import { statusAt } from "../../agents/AgentStatus.js"
+import { viewContext } from "../../agents/AgentView.js"
+import { Entitlements } from "../../deployment/licenses/Entitlements.js"
+import * as Lru from "../../platform/collections/Lru.js"
 import { makeGathering } from "../../platform/background/Gathering.js"
 import { makeSharedReads, type SharedReads, source } from "../../platform/events/SharedReads.js"
 import { fingerprint } from "../../platform/texts/fingerprint.js"
 import type { Uuid } from "../../platform/texts/Uuid.js"
 import { activeVersionChanges } from "../../templates/TemplateEvents.js"
+import { templateFeatures } from "../../templates/settings/EffectiveTemplate.js"
 import type { WorkspaceView } from "../views/WorkspaceView.js"
 import type { SeenWorkspace, WorkspaceViews } from "../views/WorkspaceViews.js"
 import { visibleWorkspace } from "../VisibleWorkspace.js"
@@ -24,6 +29,9 @@ const recheck = "30 seconds"
 
 /** The largest number of watched workspaces that are read together: on SQLite, other requests wait for as long. */
 const watchedAtOnce = 32
+
+/** Workspaces whose last rechecks are kept: with more, those that were rechecked longest ago are read as a whole. */
+const keptRechecks = 16_384
 
 /** What a watcher was shown. */
 interface Shown {
@@ -66,12 +74,44 @@ export const watchedWorkspaces = ({ repository, views }: Needs) =>
         }
       })
 
-    /** What the owners of workspaces are shown now. */
+    /** What the owners of workspaces were shown by the last rechecks, and what that was made of. */
+    const rechecked = Lru.make<WorkspaceId, { readonly madeOf: number; readonly shown: Shown }>(keptRechecks)
+
+    /** Sums up what the views of workspaces are made of. Those whose views depend on other workspaces' jobs are missing. */
+    const sourcesNow = (ids: ReadonlyArray<WorkspaceId>) =>
+      Effect.gen(function* () {
+        const states = yield* repository.statesOf(ids)
+        const { inactive, now } = yield* viewContext(null)
+        const licensed = yield* Entitlements
+        const enabled = templateFeatures.filter((feature) => licensed.has(feature)).join()
+        const madeOf = new Map<WorkspaceId, number>()
+        for (const { agents, id, state } of states) {
+          const connections = agents.flatMap((agent) => Object.values(statusAt(agent, now, inactive)))
+          if (state !== null) madeOf.set(id, fingerprint([enabled, ...connections, state].join(" ")))
+        }
+        return madeOf
+      })
+
+    /** What the owners of workspaces are shown now. Views are made again only where something has changed that they are made of. */
     const shownNow = (keys: ReadonlyArray<WatchedWorkspace>) =>
       Effect.gen(function* () {
-        const found = yield* repository.detailsOf(keys.map(({ id }) => id))
+        const madeOf = yield* sourcesNow(keys.map(({ id }) => id))
+        const byId = new Map<WorkspaceId, Shown>()
+        for (const [id, now] of madeOf) {
+          const before = rechecked.get(id)
+          if (before?.madeOf === now) byId.set(id, before.shown)
+        }
+        const changed = keys.flatMap(({ id }) => (byId.has(id) ? [] : [id]))
+        const found = changed.length === 0 ? [] : yield* repository.detailsOf(changed)
         const made = yield* views.seen(found.map((workspace) => ({ workspace, userId: workspace.owner_id })))
-        const byId = new Map(Arr.zipWith(found, made, (workspace, view) => [workspace.id, shownBy(workspace, view)]))
+        // A view that something changed during its reading may be made of either
+        const after = changed.length === 0 ? madeOf : yield* sourcesNow(changed)
+        for (const [workspace, view] of Arr.zip(found, made)) {
+          const { id } = workspace
+          const [before, shown] = [madeOf.get(id), shownBy(workspace, view)]
+          byId.set(id, shown)
+          if (before !== undefined && before === after.get(id)) rechecked.set(id, { madeOf: before, shown })
+        }
         return ({ id }: WatchedWorkspace) => byId.get(id)
       }).pipe(Effect.provide(services))
 

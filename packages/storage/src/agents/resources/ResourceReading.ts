@@ -8,7 +8,7 @@ import { agent, app, appStatus, lastRun, logSource, resource, script } from "../
 import type { Statements } from "../../platform/Statements.js"
 
 /** Statuses of one app that are read, the newest; how many there are is up to the program that reports them. */
-const shownStatuses = 1000
+export const shownStatuses = 1000
 
 /** Resources and agents with their parts, each in one statement. */
 export const resourceReading = (sql: Statements): Pick<BuildResourceRepository["Type"], "ofJobs" | "ofAgent"> => {
