@@ -11,6 +11,7 @@ import type { ExternalAuthRequirements } from "../../externalAuth/ExternalAuthRe
 import { effectiveTemplate } from "../../templates/settings/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../../templates/Template.js"
 import type { TemplateRepository } from "../../templates/TemplateRepository.js"
+import type { TemplateVersion } from "../../templates/versions/TemplateVersion.js"
 import type { TemplateVersionRepository } from "../../templates/versions/TemplateVersionRepository.js"
 import { awake } from "../lifecycle/Dormancy.js"
 import { nextScheduledStart } from "../schedule/NextScheduledStart.js"
@@ -23,6 +24,8 @@ const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 
 const noTemplate = Invalid.field("template_id", "There is no template with this id")
+
+const archivedVersion = Invalid.field("template_version_id", "The template version is archived")
 
 /** Returns the violations of a request by itself. Rules 1 and 2. */
 export const requestViolations = ({ name, template_id, template_version_id }: NewWorkspace): ReadonlyArray<Validation> => {
@@ -91,7 +94,7 @@ export const creationRequest = ({ owners, organizations, versions, templates, ex
       if (template === undefined || !(yield* Access.can("read", AccessObjects.template(template)))) {
         return yield* version === undefined ? noTemplate : noVersion
       }
-      if (version?.archived === true) return yield* Invalid.field("template_version_id", "The template version is archived")
+      if (version?.archived === true) return yield* archivedVersion
       if (template.deleted) return yield* new NotFound({ resource: "template" })
       return effectiveTemplate(template, yield* Entitlements)
     })
@@ -107,5 +110,22 @@ export const creationRequest = ({ owners, organizations, versions, templates, ex
       })
     })
 
-  return { ownerOf, templateOf, requireExternalAuth }
+  /** The actor may use the template, and it is not deprecated. Rules 8 and 9. */
+  const requireUsable = (template: TemplateWithNames) =>
+    Effect.gen(function* () {
+      yield* Access.authorize("use", AccessObjects.template(template))
+      if (template.deprecated !== "")
+        return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
+    })
+
+  /** The template and the version may be used still, which the engine and the host may have taken seconds to prepare and to judge. */
+  const requireStillUsable = (locked: TemplateWithNames, { id }: Pick<TemplateVersion, "id">) =>
+    Effect.gen(function* () {
+      yield* requireUsable(locked)
+      // The active version is never archived, and archiving waits for the lock
+      if (id !== locked.active_version_id && Option.exists(yield* versions.byId(id), ({ archived }) => archived))
+        return yield* archivedVersion
+    })
+
+  return { ownerOf, templateOf, requireExternalAuth, requireUsable, requireStillUsable }
 }

@@ -8,7 +8,7 @@ import { Organizations } from "../../organizations/Organizations.js"
 import {
   type Conflict,
   type Forbidden,
-  Invalid,
+  type Invalid,
   NotFound,
   refuseViolations,
   type UpstreamFailure,
@@ -107,7 +107,13 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const admission = yield* WorkspaceAdmission
 
-  const { ownerOf, templateOf, requireExternalAuth } = creationRequest({ owners, organizations, versions, templates, externalAuth })
+  const { ownerOf, templateOf, requireExternalAuth, requireUsable, requireStillUsable } = creationRequest({
+    owners,
+    organizations,
+    versions,
+    templates,
+    externalAuth
+  })
 
   return {
     create: Traced.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
@@ -117,10 +123,7 @@ const make = Effect.gen(function* () {
       const { organization_id } = template
       if (place.organization === undefined) yield* owners.requireReadableIn(owner, organization_id)
       yield* Access.authorize("create", AccessObjects.ownedIn("workspace", organization_id, owner.id))
-      yield* Access.authorize("use", AccessObjects.template(template))
-      if (template.deprecated !== "") {
-        return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
-      }
+      yield* requireUsable(template)
       yield* requireExternalAuth(request.template_version_id ?? template.active_version_id, owner.id)
       const settings = yield* settingsOf(request, template)
       const now = yield* Timestamp.now
@@ -164,9 +167,10 @@ const make = Effect.gen(function* () {
             additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
           },
           Effect.gen(function* () {
-            // The lock keeps the template from being deleted
+            // The lock keeps the template from being deleted and changed
             const locked = Option.getOrUndefined(yield* templates.lockShared(template.id))
             if (locked === undefined) return yield* new NotFound({ resource: "template" })
+            yield* requireStillUsable(locked, prepared.version)
             yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
             const claimed = task === undefined ? yield* prebuilt.claim(prepared, workspace, { ready, template: locked }) : undefined
             if (claimed !== undefined) {

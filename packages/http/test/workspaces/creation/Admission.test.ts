@@ -1,9 +1,10 @@
+import type { TemplateView } from "@atelier/core/templates"
 import type { RequestedWorkspace } from "@atelier/core/workspaces"
 import { expect, it } from "vitest"
 import { workspaces } from "@atelier/client"
 import { testEngines } from "../../../../../test/outside/engine.js"
-import { describeServer } from "../../../../../test/http/server.js"
-import { aTemplate } from "../../../../../test/http/templates.js"
+import { type Answer, describeServer } from "../../../../../test/http/server.js"
+import { anImportedVersion, aTemplate } from "../../../../../test/http/templates.js"
 import { aName, requestWorkspace } from "../../../../../test/http/workspaceCalls.js"
 import { Workspace } from "../../../src/contract/workspaces/workspaces.js"
 import { Response } from "../../../src/wire/errors.js"
@@ -59,6 +60,32 @@ describeServer(
       expect([failed.status, failed.text.includes("budgets")]).toStrictEqual([500, false])
       answer = () => undefined
       expect((await server().call("GET", "/workspaces", { token })).text).toContain('"count":0')
+    })
+
+    it("cannot keep a template in use that is taken back while the host decides", async () => {
+      const owner = { token: server().owner().token }
+      const { token } = await server().aMember()
+      const createdDuring = async (change: (template: TemplateView, version: string) => Promise<Answer>) => {
+        const template = await aTemplate(server())
+        const { id } = await anImportedVersion(server(), {}, { template_id: template.id })
+        answer = async () => {
+          expect((await change(template, id)).status).toBe(200)
+          return undefined
+        }
+        const { status } = await requestWorkspace(server(), template, { token }, { template_id: undefined, template_version_id: id })
+        answer = () => undefined
+        return status
+      }
+      const patch = (template: TemplateView, body: object) => server().call("PATCH", `/templates/${template.id}`, { ...owner, body })
+      const statuses = [
+        await createdDuring((template) => patch(template, { deprecation_message: "use the new one" })),
+        await createdDuring((template) => patch(template, { disable_everyone_group_access: true })),
+        await createdDuring((_, version) => server().call("POST", `/templateversions/${version}/archive`, owner)),
+        await createdDuring((template, version) =>
+          server().call("PATCH", `/templates/${template.id}/versions`, { ...owner, body: { id: version } })
+        )
+      ]
+      expect(statuses).toStrictEqual([400, 403, 400, 201])
     })
   },
   {
