@@ -28,15 +28,23 @@ interface Needs {
 
 /** What a proxy's processes tell the deployment about themselves. */
 export const proxyRegistration = ({ cryptography, repository, health }: Needs) => {
+  const partsOf = (token: Redacted.Redacted<string>) => {
+    const [reference = "", secret = "", ...more] = Redacted.value(token).split(":")
+    const id = parse(reference)
+    return id === undefined || secret.length !== secretLength || more.length > 0 ? refused : Effect.succeed({ id, secret })
+  }
+
   const authenticated = (token: Redacted.Redacted<string>) =>
     Effect.gen(function* () {
-      const [reference = "", secret = "", ...more] = Redacted.value(token).split(":")
-      const id = parse(reference)
-      if (id === undefined || secret.length !== secretLength || more.length > 0) return yield* refused
+      const { id, secret } = yield* partsOf(token)
       const hash = yield* hashSecret(cryptography, secret)
       const held = Option.getOrUndefined(yield* repository.withSecret(id))
       return held !== undefined && constantTimeEquals(held.hashedSecret, hash) ? held.proxy : yield* refused
     })
+
+  /** The proxy of a token, which stays as it is until the transaction ends: meanwhile, no other token takes the place of this one. */
+  const locked = (token: Redacted.Redacted<string>) =>
+    Effect.flatMap(partsOf(token), ({ id }) => Effect.zipRight(repository.lock(id), authenticated(token)))
 
   return {
     authenticate: Traced.fn("WorkspaceProxies.authenticate")(function* (token: Redacted.Redacted<string>) {
@@ -44,16 +52,15 @@ export const proxyRegistration = ({ cryptography, repository, health }: Needs) =
       return yield* authenticated(token)
     }),
 
-    register: Traced.fn("WorkspaceProxies.register")(function* ({ id }: Pick<WorkspaceProxy, "id">, registration: Registration) {
+    register: Traced.fn("WorkspaceProxies.register")(function* (token: Redacted.Redacted<string>, registration: Registration) {
       yield* refuseViolations(registrationViolations(registration))
       const { access_url, derp_enabled, derp_only, error, hostname, relay_address, replica_id, version, wildcard_hostname } = registration
       const now = yield* Timestamp.now
       const registered = yield* transaction(
         Effect.gen(function* () {
-          const before = Option.getOrUndefined(yield* repository.lock(id))
-          if (before === undefined) return yield* refused
+          const before = yield* locked(token)
           const known = Option.getOrUndefined(yield* repository.replica(replica_id))
-          if (known !== undefined && (known.stopped_at !== null || known.proxy_id !== id)) {
+          if (known !== undefined && (known.stopped_at !== null || known.proxy_id !== before.id)) {
             return yield* new Conflict({ message: "The replica's id has been used before." })
           }
           const url = new URL(access_url).origin
@@ -62,7 +69,7 @@ export const proxyRegistration = ({ cryptography, repository, health }: Needs) =
           if (isChanged) yield* Effect.orDie(repository.update({ ...after, updated_at: now }))
           const replica: ProxyReplica = {
             id: replica_id,
-            proxy_id: id,
+            proxy_id: before.id,
             created_at: known?.created_at ?? now,
             updated_at: now,
             stopped_at: null,
@@ -76,14 +83,14 @@ export const proxyRegistration = ({ cryptography, repository, health }: Needs) =
         })
       )
       if (registered.isChanged) yield* health.recheck
-      const alive = yield* repository.replicasSince(id, Timestamp.minus(now, replicaAliveFor))
+      const alive = yield* repository.replicasSince(registered.proxy.id, Timestamp.minus(now, replicaAliveFor))
       return { proxy: registered.proxy, siblings: alive.filter((replica) => replica.id !== replica_id) }
     }),
 
-    deregister: Traced.fn("WorkspaceProxies.deregister")(function* ({ id }: Pick<WorkspaceProxy, "id">, replicaId: Uuid) {
+    deregister: Traced.fn("WorkspaceProxies.deregister")(function* (token: Redacted.Redacted<string>, replicaId: Uuid) {
       yield* transaction(
         Effect.gen(function* () {
-          yield* repository.lock(id)
+          const { id } = yield* locked(token)
           const known = Option.getOrUndefined(yield* repository.replica(replicaId))
           if (known === undefined || known.proxy_id !== id || known.stopped_at !== null) return yield* new NotFound({ resource: "replica" })
           yield* repository.putReplica({ ...known, stopped_at: yield* Timestamp.now })

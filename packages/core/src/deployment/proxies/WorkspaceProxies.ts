@@ -94,16 +94,19 @@ export interface WorkspaceProxiesService {
   readonly authenticate: (token: Redacted.Redacted<string>) => Effect.Effect<WorkspaceProxy, Unauthenticated | Forbidden>
 
   /**
-   * Stores where a proxy and one of its processes are reached. Answers the proxy, and its other processes that are alive. Fails with
-   * `Invalid`, and with `Conflict` for a process that has stopped before.
+   * Stores where the proxy of a token and one of its processes are reached. Answers the proxy, and its other processes that are alive. Fails with
+   * `Invalid`, with `Unauthenticated`, and with `Conflict` for a process that has stopped before.
    */
   readonly register: (
-    proxy: Pick<WorkspaceProxy, "id">,
+    token: Redacted.Redacted<string>,
     registration: Registration
   ) => Effect.Effect<RegisteredProxy, Invalid | Unauthenticated | Conflict, EventBus | Transactor>
 
-  /** Notes that one of a proxy's processes stops. Fails with `NotFound` for one that is unknown or has stopped. */
-  readonly deregister: (proxy: Pick<WorkspaceProxy, "id">, replicaId: Uuid) => Effect.Effect<void, NotFound, EventBus | Transactor>
+  /** Notes that a process of a token's proxy stops. Fails with `Unauthenticated`, and with `NotFound` for a process that is unknown or has stopped. */
+  readonly deregister: (
+    token: Redacted.Redacted<string>,
+    replicaId: Uuid
+  ) => Effect.Effect<void, Unauthenticated | NotFound, EventBus | Transactor>
 }
 
 const make = Effect.gen(function* () {

@@ -4,10 +4,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { CryptoKeyFeature, type WorkspaceProxy, WorkspaceProxyView } from "@atelier/core/deployment"
+import { CryptoKeyFeature, WorkspaceProxyView } from "@atelier/core/deployment"
 import { RelayMap } from "@atelier/core/network"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
-import { Context, Schema } from "effect"
+import { Context, type Redacted, Schema } from "effect"
 import { dialectal } from "../../wire/dialect.js"
 import { refusals, Response } from "../../wire/errors.js"
 import { Body, firstText, list, needed, Path, Query, text } from "../../wire/input.js"
@@ -16,12 +16,12 @@ import { Authenticated } from "../authentication.js"
 import { SignedRequest } from "../signedRequest.js"
 import { Replica } from "./regions.js"
 
-/** The proxy that calls, by its token. */
-export class CurrentProxy extends Context.Tag("@atelier/http/CurrentProxy")<CurrentProxy, WorkspaceProxy>() {}
+/** The token of the proxy that calls. */
+export class ProxyToken extends Context.Tag("@atelier/http/ProxyToken")<ProxyToken, Redacted.Redacted<string>>() {}
 
 /** Lets proxies in that have a token. */
 export class ProxyAuthenticated extends HttpApiMiddleware.Tag<ProxyAuthenticated>()("@atelier/http/ProxyAuthenticated", {
-  provides: CurrentProxy,
+  provides: ProxyToken,
   failure: refusals("Unauthenticated", "Forbidden")
 }) {}
 

@@ -11,7 +11,7 @@ import * as TailnetHandlers from "../../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../../agentRpc/values.js"
 import { VisitorTokens } from "../../apps/VisitorTokens.js"
 import * as contract from "../../contract/deployment/workspaceProxies.js"
-import { CurrentProxy, type IssueTokenRequest, ProxyAuthenticated } from "../../contract/deployment/workspaceProxies.js"
+import { type IssueTokenRequest, ProxyAuthenticated, ProxyToken } from "../../contract/deployment/workspaceProxies.js"
 import { UserCredentials } from "../../server/credentials/Credentials.js"
 import { callInfo } from "../../server/request/CurrentRequest.js"
 import { Settings } from "../../server/request/Settings.js"
@@ -33,7 +33,10 @@ const filled = <Fields extends Readonly<Record<string, string>>>(fields: Fields)
 
 const asProxy = Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, { names }]) => {
   const header = names.proxyTokenHeader.toLowerCase()
-  return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => proxies.authenticate(Redacted.make(headers[header] ?? "")))
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+    const token = Redacted.make(headers[header] ?? "")
+    return Effect.as(proxies.authenticate(token), token)
+  })
 })
 
 export const workspaceProxies = Handlers.group(contract.workspaceProxies, (handlers) =>
@@ -98,7 +101,7 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
       return handlers
         .handle("registerWorkspaceProxy", ({ payload: { replica_error: error, replica_relay_address: relay_address, ...registration } }) =>
           Effect.gen(function* () {
-            const { proxy, siblings } = yield* proxies.register(yield* CurrentProxy, { ...registration, error, relay_address })
+            const { proxy, siblings } = yield* proxies.register(yield* ProxyToken, { ...registration, error, relay_address })
             const region = proxyRegionId(maps.own, proxy)
             return {
               // Relays of this product do not mesh
@@ -111,7 +114,7 @@ export const ownWorkspaceProxy = Effect.provideServiceEffect(
           })
         )
         .handle("deregisterWorkspaceProxy", ({ payload }) =>
-          Effect.flatMap(CurrentProxy, (proxy) => proxies.deregister(proxy, payload.replica_id))
+          Effect.flatMap(ProxyToken, (token) => proxies.deregister(token, payload.replica_id))
         )
         .handle("reportAppStats", ({ payload }) => visits.record(payload.stats))
         .handle("issueSignedAppToken", ({ payload, request }) =>

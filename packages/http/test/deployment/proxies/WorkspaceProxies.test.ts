@@ -1,7 +1,8 @@
 /** Workspace proxies that run, beside what the recorded conversations have. */
+import { WorkspaceProxies } from "@atelier/core/deployment"
 import { Uuid } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -116,6 +117,23 @@ describeAgents("a workspace proxy", (server) => {
       (await server().call("DELETE", path, { token: token() })).status
     ]
     expect(statuses).toStrictEqual([200, 404, 200])
+  })
+
+  it("registers nothing by a token that is replaced while its request is read", async () => {
+    const { proxy: made, proxy_token } = await aProxy("stale")
+    const body = { id: made.id, name: "stale", display_name: "Stale", icon: "/emojis/1f1e6.png", regenerate_token: true }
+    expect((await server().call("PATCH", `/workspaceproxies/${made.id}`, { token: token(), body })).status).toBe(200)
+    const former = Redacted.make(proxy_token)
+    const refusals = await server().run(
+      Effect.flatMap(WorkspaceProxies, ({ deregister, register }) => {
+        const { replica_error: error, replica_relay_address: relay_address, ...rest } = registration()
+        const registering = register(former, { ...rest, replica_id: Uuid.Uuid.make(rest.replica_id), error, relay_address })
+        return Effect.all([Effect.flip(registering), Effect.flip(deregister(former, Uuid.Uuid.make(rest.replica_id)))])
+      })
+    )
+    expect(refusals.map(({ _tag }) => _tag)).toStrictEqual(["Unauthenticated", "Unauthenticated"])
+    expect((await statusOf("stale")).status).toBe("unregistered")
+    await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
   })
 
   it("keeps an audit entry of a refused deletion", async () => {
