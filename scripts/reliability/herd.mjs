@@ -68,16 +68,16 @@ try {
     }
     return times
   }
-  const reads = []
+  const reads = { kept: [], new: [] }
   // Beside the agents, their work would count as the server's
   const probe = fork(fileURLToPath(new URL("probe.mjs", import.meta.url)), [`${deployment.port}`, deployment.token])
-  probe.on("message", ({ isAnswered, took }) => {
+  probe.on("message", ({ isAnswered, kind, took }) => {
     if (!isAnswered) note("GET /users/me")
-    reads.push(took)
+    reads[kind].push(took)
   })
   const writing = rename()
   await sleep(2_000)
-  reads.length = 0
+  for (const times of Object.values(reads)) times.length = 0
   const before = await deployment.ask("cpu")
   const ownBefore = process.cpuUsage()
   const begun = performance.now()
@@ -96,7 +96,8 @@ try {
       `${connected.length} of ${agents} agents, ${values.postgres ? "PostgreSQL" : "SQLite"}: connected ${shown(connected)}`,
       `attempts that were refused: ${refused.size === 0 ? "none" : [...refused].map(([name, number]) => `${name} ${number}`).join(", ")}`,
       `the server's processor time: ${(processor / 1000).toFixed(1)} s, ${(processor / connected.length).toFixed(1)} ms for each agent that connected; that of all agents: ${((own.user + own.system) / 1e6).toFixed(1)} s`,
-      `${reads.length} calls of users/me: ${shown(reads)}`,
+      `${reads.kept.length} calls of users/me by one connection: ${shown(reads.kept)}`,
+      `${reads.new.length} by new connections: ${shown(reads.new)}`,
       `${writes.length} changes of a name: ${shown(writes)}`,
       `errors: ${errors.size === 0 ? "none" : [...errors].map(([name, number]) => `${name} ${number}`).join(", ")}`,
       ""

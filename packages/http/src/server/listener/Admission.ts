@@ -8,11 +8,17 @@ const longestExpected = 8_000
 const longestWait = 12_000
 
 /** Milliseconds between two requests that are let in while others wait: as assumed at first, and as much as counts. */
-const firstPace = 5
+const firstPace = 2.5
 const longestPace = 50
 
 /** The share of the newest pause in what is expected. */
 const newestShare = 0.02
+
+/**
+ * Turns in a row that are left to requests that arrive. Node 20 accepts one connection in each turn. If a request were let in each time, the system's queue of connections would
+ * overflow, with connections of users in it too, and those that were left out would be lost for seconds.
+ */
+const turnsForArrivals = 16
 
 /** Seconds after which a refused request may come again, at most. */
 const longestPause = 60
@@ -32,8 +38,13 @@ interface Waiting extends Entering {
 export const make = (): ((kind: string, entering: Entering) => void) => {
   const waiting = new Map<string, Array<Waiting>>()
   let isScheduled = false
+  /** Turns in which a request still counts as the one before the next. */
+  let lately = 0
+  /** Whether a request has arrived right behind another one, since the last turn. */
+  let follows = false
+  let turnsLeft = turnsForArrivals
   let pace = firstPace
-  /** When the last request was let in while others waited. */
+  /** When the last request was let in while others waited, and no turn was left to others since. */
   let lastEntry: number | undefined
   /** Until when requests that were refused are to come again: each at another time, or none would come before all do. */
   let promisedUntil = 0
@@ -51,8 +62,17 @@ export const make = (): ((kind: string, entering: Entering) => void) => {
 
   const letOneIn = (): void => {
     isScheduled = false
+    if (lately > 0) lately -= 1
+    if (lately > 0) schedule()
     const [kindInTurn] = waiting
     if (kindInTurn === undefined) return
+    if (follows && turnsLeft > 0) {
+      follows = false
+      turnsLeft -= 1
+      lastEntry = undefined
+      return schedule()
+    }
+    turnsLeft = turnsForArrivals
     const [kind, queue] = kindInTurn
     const entering = queue.shift()
     // Behind the other kinds
@@ -72,10 +92,12 @@ export const make = (): ((kind: string, entering: Entering) => void) => {
     const queue = waiting.get(kind) ?? []
     let waitingOfAll = 0
     for (const { length } of waiting.values()) waitingOfAll += length
+    follows = lately > 0
+    lately = 2
+    schedule()
     const ahead = Math.min(waitingOfAll, waiting.size * queue.length)
     if (ahead * pace > longestExpected) return refuse(entering, ahead, now)
     queue.push({ begin: entering.begin, refuse: entering.refuse, since: now })
     waiting.set(kind, queue)
-    schedule()
   }
 }
