@@ -84,7 +84,7 @@ it("an Effect application uses the services with the deployment's options", asyn
   }
 })
 
-it("the second end of a service in an Effect application does not share the time of the first", async () => {
+it("the second end of a service in an Effect application has a time limit of its own", async () => {
   const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none" })
   const waits: Array<number> = []
   const clock = Object.assign(Clock.make(), {

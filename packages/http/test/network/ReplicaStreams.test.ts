@@ -104,7 +104,7 @@ it("shares a connection among the streams to an agent", async () => {
     const sent = Array.from({ length: 20 }, (_, at) => Buffer.alloc(100_000, `stream ${at} `))
     const back = yield* Effect.promise(() => Promise.all(sent.map((bytes) => echoed(near, agent, port, bytes))))
     expect(back.every((bytes, at) => bytes.equals(sent[at] ?? bytes.subarray(1)))).toBe(true)
-    // The relays of the two processes may connect meanwhile
+    // The relays of the two processes share the address, and may connect during the test
     expect(way.taken() - before).toBeLessThanOrEqual(1)
   }).pipe(Effect.scoped, Effect.runPromise)
 })

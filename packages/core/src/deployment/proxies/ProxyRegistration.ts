@@ -42,7 +42,7 @@ export const proxyRegistration = ({ cryptography, repository, health }: Needs) =
       return held !== undefined && constantTimeEquals(held.hashedSecret, hash) ? held.proxy : yield* refused
     })
 
-  /** The proxy of a token, which stays as it is until the transaction ends: meanwhile, no other token takes the place of this one. */
+  /** Locks the proxy of a token until the transaction ends, and returns it. The token cannot be replaced before. */
   const locked = (token: Redacted.Redacted<string>) =>
     Effect.flatMap(partsOf(token), ({ id }) => Effect.zipRight(repository.lock(id), authenticated(token)))
 

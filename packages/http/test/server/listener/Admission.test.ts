@@ -66,7 +66,7 @@ it("a request does not wait for those of another path", () => {
   expect(begun).toStrictEqual(["/rpc", "/terminal"])
 })
 
-it("requests beyond what is let in within seconds are to come again one after the other", () => {
+it("requests that would wait too long are told to come again one after the other", () => {
   const { ask, begun, refused, turns } = setUp()
   ask("/rpc", 10_000)
   expect(refused.length).toBeGreaterThan(5_000)

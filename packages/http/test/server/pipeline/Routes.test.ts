@@ -5,7 +5,7 @@ import { makeRoutes } from "../../../src/server/pipeline/Routes.js"
 const { allowsSlash, find } = makeRoutes(routes)
 const id = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 
-it("a path of a collection or with others below it works with a slash at its end", () => {
+it("collections and roots work with a slash at their end", () => {
   const refused = [
     ["GET", "/api/v2/notifications/inbox"],
     ["PUT", "/api/v2/users/me/notifications/preferences"],
